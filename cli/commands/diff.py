@@ -39,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Print each case whose verdict changed; exit 1 where one got worse."""
+    from npu_conformance.harness.report import comparison, durations
     from npu_conformance.harness.run import folders, results
     from npu_conformance.harness.run.baseline import require_comparable
 
@@ -49,6 +50,8 @@ def execute(options: argparse.Namespace) -> int:
     if options.json:
         print_json(changes)
         return WRONG if worse else OK
+    for remark in comparison.remarks([before, after]):
+        print(f"note: {remark}")
     shown = [change for change in changes if change.worse or None not in (change.before, change.after)]
     for change in shown:
         print(change)
@@ -56,6 +59,8 @@ def execute(options: argparse.Namespace) -> int:
         print(f"{counted(gone, 'case')} only in {options.before}")
     if new := sum(change.before is None for change in changes):
         print(f"{counted(new, 'case')} only in {options.after}")
+    for line in durations.lines(durations.durations([before, after])):
+        print(line)
     print(f"{counted(len(shown), 'verdict')} changed, {worse} for the worse")
     return WRONG if worse else OK
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from npu_conformance.harness.report import durations
+from npu_conformance.harness.report.durations import Durations
 from npu_conformance.harness.report.sections.head import Verdict, verdict
 from npu_conformance.harness.report.templating import figure
 from npu_conformance.specs.diagnostics.counted import counted
@@ -97,7 +101,10 @@ class ComparedMeasurement:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Runs in order of time, with what differs. remarks: why a difference may be no change of the implementation."""
+    """Runs in order of time, with what differs. remarks: why a difference may be no change of the implementation.
+
+    durations: None where a run does not say how long its cases took.
+    """
 
     runs: tuple[ComparedRun, ...]
     remarks: tuple[str, ...]
@@ -105,6 +112,7 @@ class Comparison:
     differing: tuple[DifferingCase, ...]
     only_in_some: int
     measurements: tuple[ComparedMeasurement, ...]
+    durations: Durations | None
 
 
 def compared(runs: Iterable[ComparedRun], is_worse: IsWorse) -> Comparison:
@@ -114,11 +122,12 @@ def compared(runs: Iterable[ComparedRun], is_worse: IsWorse) -> Comparison:
     in_all = [case for case in differing if None not in case.outcomes]
     return Comparison(
         runs=ordered,
-        remarks=tuple(_remarks(ordered)),
+        remarks=tuple(remarks([run.results for run in ordered])),
         suites=tuple(dict.fromkeys(suite for run in ordered for suite in run.results.by_suite)),
         differing=tuple(sorted(in_all, key=lambda case: not case.worse)),
         only_in_some=len(differing) - len(in_all),
         measurements=tuple(_measurements(ordered)),
+        durations=durations.durations([run.results for run in ordered]),
     )
 
 
@@ -135,6 +144,7 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     if comparison.only_in_some:
         yield f"{counted(comparison.only_in_some, 'case')} only in some of the runs"
     yield from _some([f"  {each}" for each in comparison.measurements], "measurements, run by run:")
+    yield from durations.lines(comparison.durations)
     worse = sum(case.worse for case in comparison.differing)
     yield f"{len(comparison.differing)} verdicts differ, {worse} for the worse in the last run"
 
@@ -151,16 +161,26 @@ def _counts(results: Results) -> str:
     return ", ".join(f"{count} {name}" for name, count in results.counts.items())
 
 
-def _remarks(runs: Sequence[ComparedRun]) -> Iterator[str]:
+def remarks(runs: Sequence[Results]) -> Iterator[str]:
     """What makes runs differ without a change of the implementation."""
     differences = (
-        ("vectors", {run.results.digests.vectors for run in runs}),
-        ("versions of the suite", {run.results.suite_version for run in runs}),
-        ("versions of the HAL", {run.results.hal_version for run in runs}),
-        ("selections of cases", {run.results.selection for run in runs}),
+        ("vectors", {run.digests.vectors for run in runs}),
+        ("versions of the suite", {run.suite_version for run in runs}),
+        ("versions of the HAL", {run.hal_version for run in runs}),
+        ("selections of cases", {run.selection for run in runs}),
     )
     yield from (f"the runs have different {what}" for what, found in differences if len(found) > 1)
-    yield from (f"run {place} did not come to its end" for place, run in enumerate(runs, 1) if not run.results.complete)
+    options = [_options(run) for run in runs]
+    if None not in options and len(set(options)) > 1:
+        yield f"the runs have different plug-in options: {', then '.join(one or 'none' for one in options)}"
+    yield from (f"run {place} did not come to its end" for place, run in enumerate(runs, 1) if not run.complete)
+
+
+def _options(run: Results) -> str | None:
+    """The options of the plug-in, as on the command line; None where the run does not say them."""
+    words = shlex.split(run.plugin_words)
+    given = [value for word, value in itertools.pairwise(words) if word == "--plugin-option"]
+    return " ".join(sorted(given)) if words else None
 
 
 def _differing(runs: Sequence[ComparedRun], is_worse: IsWorse) -> Iterator[DifferingCase]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from npu_conformance.harness.report import charts
+from npu_conformance.harness.report import charts, durations
 from npu_conformance.harness.report.comparison import ComparedMeasurement, ComparedRun, Comparison
 from npu_conformance.harness.report.shown_run import ORDER, SIGNS, Section
 from npu_conformance.harness.report.templating import page, render
@@ -44,6 +44,7 @@ def _runs(comparison: Comparison) -> Section:
         comparison=comparison,
         outcomes=outcomes,
         columns=tuple(_columns(comparison.runs)),
+        durations=tuple(durations.lines(comparison.durations)),
         order="From below: " + ", ".join(outcome.value for outcome in reversed(ORDER) if outcome.value in outcomes),
     )
     return Section("runs", "Verdicts over time", counted(len(comparison.runs), "run"), body)

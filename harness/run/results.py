@@ -77,6 +77,7 @@ def build(
         cases=tuple(map(_summary, verdicts)),
         waivers=waivers.uses(verdicts) if waivers else (),
         executed_by=operation_evidence.work(verdicts),
+        plugin_words=header.plugin_words,
     )
 
 
@@ -196,4 +197,5 @@ def _summary(result: CaseResult) -> CaseSummary:
         configurations={part.name: part.outcome for part in result.configurations},
         measurements=result.measurements,
         waived=tuple(part.name for part in result.configurations if Disposition.WAIVED in part.dispositions),
+        seconds=round(result.seconds, 6),
     )

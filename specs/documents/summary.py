@@ -60,7 +60,7 @@ class Comparison(Document, frozen=True):
 
 
 class CaseSummary(Document, frozen=True, omit_defaults=True):
-    """One case in short. configurations: outcome of each by name."""
+    """One case in short. configurations: outcome of each by name. seconds: how long it took."""
 
     case: str
     outcome: Outcome
@@ -70,6 +70,7 @@ class CaseSummary(Document, frozen=True, omit_defaults=True):
     measurements: tuple[Measurement, ...] = ()
     waived: tuple[str, ...] = ()
     """Configurations whose outcome is waived."""
+    seconds: Seconds = 0.0
 
 
 class Results(Document, frozen=True):
@@ -78,7 +79,7 @@ class Results(Document, frozen=True):
     conformant: everything applicable was run and passed, without waivers. reasons: why not. red: what turns the run red
     beside the outcomes (waivers, regressions). problems: of the suite's own bookkeeping. thin_coverage: what few passes
     rest on. configuration_counts: verdicts of configurations and mutations. baseline: None where there is none.
-    complete: the run came to its own end.
+    complete: the run came to its own end. plugin_words: the options that name the plug-in, as on the command line.
 
     by_requirement: a case counts once for each of its requirements. One that failed counts as failed for those alone
     that the check that failed is about; the others of its requirements it has not shown, for better or worse
@@ -118,3 +119,4 @@ class Results(Document, frozen=True):
     cases: tuple[CaseSummary, ...]
     waivers: tuple[WaiverUse, ...] = ()
     executed_by: tuple[OperationWork, ...] = ()
+    plugin_words: str = ""

@@ -49,7 +49,7 @@ def test_a_small_run_does_not_replace_a_large_one(command: Command) -> None:
     assert len(results(large)["cases"]) == 18
     assert len(results(HOME / "latest")["cases"]) == 17
     code, out, _ = command("diff", str(large), str(HOME))
-    assert (code, out.splitlines()[0]) == (0, f"1 case only in {large}")
+    assert (code, out.splitlines()[1]) == (0, f"1 case only in {large}")
     assert command("report", str(HOME))[1] == command("report", str(HOME / "latest" / "results.json"))[1]
     code, out, _ = command("run", RED, *PLUGIN, "--baseline", str(large))
     assert (code, "regression:" in out) == (0, False)

@@ -178,13 +178,20 @@ def test_a_waiver_and_a_baseline_turn_it_green(command: Command, tmp_path: Path)
     assert (code, "1 case waived" in out) == (0, True)
 
 
-def test_what_got_worse_is_told(command: Command) -> None:
+def test_what_got_worse_is_told(command: Command, tmp_path: Path) -> None:
     assert command("run", "vts.validation.RELU.graph_indexes", *PLUGIN, "--report", "worse")[0] == 1
     reference = ("--plugin", "reference", "--isolation", "inprocess", "--hal", "1.0")
     assert command("run", "vts.validation.RELU.graph_indexes", *reference, "--report", "better")[0] == 0
     code, out, _ = command("diff", "better", "worse")
     assert code == 1
     assert out == ("worse vts.validation.RELU.graph_indexes: pass -> fail\n1 verdict changed, 1 for the worse\n")
+    slow = json.loads((tmp_path / "worse" / "results.json").read_text())
+    slow["cases"][0]["seconds"] += 60
+    slow["plugin_words"] += " --plugin-option slow=60"
+    (tmp_path / "slow.json").write_text(json.dumps(slow))
+    _, out, _ = command("diff", "better", "slow.json")
+    assert out.startswith("note: the runs have different plug-in options: none, then slow=60\nworse vts.")
+    assert "\nthe same cases took 6" in out
     code, out, _ = command("diff", "worse", "better", "--json")
     row = {"case": "vts.validation.RELU.graph_indexes", "before": "fail", "after": "pass", "worse": False}
     assert (code, json.loads(out)) == (0, [row])
@@ -215,7 +222,8 @@ def test_cases_of_one_run_alone_are_counted(command: Command) -> None:
     assert command("run", "vts.queries.liveness.ping", *PLUGIN, "--report", "few")[0] == 0
     assert command("run", "vts.queries", *PLUGIN, "--report", "many")[0] == 0
     code, out, _ = command("diff", "few", "many")
-    assert (code, out) == (0, "16 cases only in many\n0 verdicts changed, 0 for the worse\n")
+    note = "note: the runs have different selections of cases\n"
+    assert (code, out) == (0, f"{note}16 cases only in many\n0 verdicts changed, 0 for the worse\n")
 
 
 def test_bisecting_takes_what_can_not_be_run_for_neither(command: Command, tmp_path: Path) -> None:

@@ -42,13 +42,14 @@ def events(
     """What a run records that came to its end with these verdicts."""
     seen = list(verdicts)
     given: dict[str, Any] = {
-        "suite_version": "0", "digests": Digests(), "hal_version": "1.2", "selection": Selection(), **header,
+        "suite_version": "0", "digests": Digests(), "hal_version": "1.2", "selection": Selection(),
+        "plugin_words": PLUGIN, **header,
     }  # fmt: skip
     counts = Counter(result.outcome.value for result in seen)
     return [
         RunStarted(
             format=FORMAT, manifest=Manifest(name=name, vendor="tests", version="1"), seed=0, shuffled=False,
-            cases=tuple(each.case for each in seen), time=time, plugin_words=PLUGIN, **given,
+            cases=tuple(each.case for each in seen), time=time, **given,
         ),
         *(CaseFinished(result=result) for result in seen),
         RunFinished(counts=dict(counts), seconds=1.0, ending="complete"),

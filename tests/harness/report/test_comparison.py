@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from made_runs import case, latency, log, measured, summary
+from msgspec.structs import replace
 from pages import Page, section
 
 from npu_conformance.harness.report import comparison_page
@@ -135,3 +136,38 @@ def test_hostile_names_are_text() -> None:
     text = comparison_page.document(compare(ComparedRun(words, hostile.results), again))
     assert len(list(Page(text).all("script"))) == 1
     assert not {"\x1b", "\u202e"}.intersection(text)
+
+
+def timed(day: int, seconds: float, **header: Any) -> ComparedRun:
+    """A run of a quick case, and of one that took so long."""
+    quick = [replace(case(f"PAD.{number}"), seconds=0.1) for number in range(7)]
+    return run(day, *quick, replace(case("PAD.slow"), seconds=seconds), **header)
+
+
+def test_a_driver_that_became_slow_is_told() -> None:
+    told = list(lines(compare(timed(0, 0.5), timed(1, 51.0))))
+    assert told[-3:] == [
+        "the same cases took 51.7 s, 1.2 s before (43.08 times)",
+        "  vts.generated.PAD.slow: 0.5 -> 51 s",
+        "0 verdicts differ, 0 for the worse in the last run",
+    ]
+    assert "the same cases took 51.7 s" in comparison_page.document(compare(timed(0, 0.5), timed(1, 51.0)))
+    quicker = list(lines(compare(timed(0, 51.0), timed(1, 0.5))))
+    assert "the same cases took 1.2 s, 51.7 s before (0.02321 times)" in quicker
+
+
+@pytest.mark.parametrize(("before", "after"), [(0.5, 0.9), (50.0, 70.0), (50.0, 30.0), (0.001, 0.5)])
+def test_times_of_a_busy_machine_are_not_told(before: float, after: float) -> None:
+    assert not any("took" in line for line in lines(compare(timed(0, before), timed(1, after))))
+
+
+def test_runs_of_earlier_versions_say_no_times() -> None:
+    assert compare(run(0, case("PAD.a")), timed(1, 51.0)).durations is None
+
+
+def test_other_plugin_options_are_said_first() -> None:
+    words = [f"--plugin mine --plugin-option slow={seconds} --hal 1.2" for seconds in (0, 0.2)]
+    first, *others = timed(0, 1.0, plugin_words=words[0]), *(timed(1, 1.0, plugin_words=one) for one in words)
+    said = [list(lines(compare(first, other))) for other in others]
+    remark = "note: the runs have different plug-in options: slow=0, then slow=0.2"
+    assert [remark in one for one in said] == [False, True]
