@@ -19,21 +19,29 @@ Text = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class HasHazards(Protocol):
-    """What has names of hazards: a vector, its header, or the case made of it."""
+    """What has names of hazards, and of types: the header of a vector, or the case made of it."""
 
     @property
     def hazards(self) -> tuple[str, ...]:
         """Names of hazards."""
 
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Names of types of operands."""
+
 
 class Hazard(Document, frozen=True):
-    """One hazard: a sentence, the file and section of AOSP that it comes from, and its number in stored vectors."""
+    """One hazard: a sentence, the file and section of AOSP that it comes from, and its number in stored vectors.
+
+    quantised: it is one of quantised types alone; vectors of the same data in other types have it, too.
+    """
 
     # Stored vectors have numbers of hazards in their field `traps`, and what is stored does not change. They are
     # turned into names where a vector is loaded, and into numbers where one is written.
     number: Annotated[int, Meta(ge=1)]
     sentence: Text
     source: Text
+    quantised: bool = False
 
 
 @functools.cache
@@ -43,8 +51,9 @@ def hazards() -> Mapping[str, Hazard]:
 
 
 def hazards_of(vector: HasHazards) -> Mapping[str, Hazard]:
-    """The hazards that a vector, its header or a case looks at, by name."""
-    return {name: hazards()[name] for name in vector.hazards}
+    """The hazards that a case, or the vector of a header, looks at in its types, by name."""
+    is_quantised = any("QUANT" in kind for kind in vector.types)
+    return {name: hazards()[name] for name in vector.hazards if is_quantised or not hazards()[name].quantised}
 
 
 def names_of(numbers: Sequence[int], document: str) -> tuple[str, ...]:

@@ -50,8 +50,8 @@ def execute(options: argparse.Namespace) -> int:
 def _long(case: Case) -> Iterator[str]:
     """The id with the first line of the description, and the hazards of its vector."""
     yield f"{case.id}  {case.headline}"
-    if case.hazards:
-        yield "  " + " ".join(f"{name}: {hazard.sentence}" for name, hazard in hazards_of(case).items())
+    if found := hazards_of(case):
+        yield "  " + " ".join(f"{name}: {hazard.sentence}" for name, hazard in found.items())
 
 
 def _update_lock() -> int:

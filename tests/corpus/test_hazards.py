@@ -43,16 +43,24 @@ def test_a_name_that_no_hazard_has_is_not_written() -> None:
 
 
 def test_the_hazards_of_a_header_are_those_of_its_vector() -> None:
-    header = next(header for header in vectors.headers("PAD") if header.hazards)
+    header = next(
+        header for header in vectors.headers("PAD") if header.hazards and "TENSOR_QUANT8_ASYMM" in header.types
+    )
     assert hazards.hazards_of(header) == {"pad-raw-zero": hazards.hazards()["pad-raw-zero"]}
     assert vectors.load("PAD", header.name).hazards == ("pad-raw-zero",)
 
 
+def test_a_hazard_of_quantised_types_is_none_of_floats() -> None:
+    header = next(header for header in vectors.headers("PAD") if header.hazards and "TENSOR_FLOAT32" in header.types)
+    assert "pad-raw-zero" in header.hazards
+    assert "pad-raw-zero" not in hazards.hazards_of(header)
+
+
 def test_a_long_list_says_what_the_hazards_of_a_case_are(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["list", "vts.generated.PAD.float32_rank1", "--long"]) == 0
+    assert main(["list", "vts.generated.PAD.quant8_rank1", "--long"]) == 0
     lines = capsys.readouterr().out.splitlines()
     sentence = hazards.hazards()["pad-raw-zero"].sentence
-    assert lines[0].startswith("vts.generated.PAD.float32_rank1 ")
+    assert lines[0].startswith("vts.generated.PAD.quant8_rank1 ")
     assert lines[1] == f"  pad-raw-zero: {sentence}"
 
 
