@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _AREAS = ("vts.generated.", "cts.vectors.")
 """The areas whose cases are stored vectors."""
+_LISTED = 10
 
 
 def is_stored(case: str) -> bool:
@@ -27,9 +28,15 @@ def operations(asked: list[str], known: Iterable[str]) -> list[str]:
     available = list(known)
     for operation in asked:
         if operation not in available:
-            near = did_you_mean(operation.upper(), available) or f"; there are {' '.join(available)}"
+            near = did_you_mean(operation.upper(), available) or _some_of(available)
             raise UsageError(f"no vectors of {operation!r}{near}")
     return asked or available
+
+
+def _some_of(available: list[str]) -> str:
+    """What there is, as far as one reads it."""
+    left = len(available) - _LISTED
+    return f"; there are {' '.join(available[:_LISTED])}{f' and {left} more' if left > 0 else ''}"
 
 
 def named(text: str) -> list[Vector]:

@@ -229,6 +229,11 @@ def _import(spec: str, module_name: str) -> ModuleType:
 
 
 def _where_looked(name: str) -> str:
+    package = sys.modules.get(name.rpartition(".")[0])
+    places = list(getattr(package, "__path__", [])) if "." in name else [os.getcwd()]
+    closed = [place for place in places if os.path.isdir(place) and not os.access(place, os.R_OK | os.X_OK)]
+    if closed:
+        return f": {closed[0]} may not be read by this user"
     if "." in name:  # its package was found
         return ""
     return f": it is neither installed nor in the current folder; start in the folder that holds {name}"

@@ -161,6 +161,10 @@ def files(tmp_path: Path) -> None:
         ([*RUN, FIRST_DAY, "--vectors", "empty"], "empty: "),
         ([*RUN, FIRST_DAY, "--vectors", "broken.json"], "broken.json: not JSON"),
         (["vectors", "show", "PADD.x"], "no vectors of 'PADD' (did you mean PAD"),
+        (
+            ["vectors", "show", "NIX"],
+            "BIDIRECTIONAL_SEQUENCE_LSTM BIDIRECTIONAL_SEQUENCE_RNN and 96 more",
+        ),
         (["requirements", "nnhal-prepare-004"], "'nnhal-prepare-004' (did you mean NNHAL-PREPARE-004"),
         (
             ["mlts", "--plugin", "reference", "--models", "digits_con"],
