@@ -29,7 +29,7 @@ from npu_conformance.harness.run.scope import Scope
 from npu_conformance.harness.subject.concurrency import Result
 from npu_conformance.specs.documents.results import Measurement, Note, NpuSpan
 from npu_conformance.specs.documents.waivers import WaivedTolerance
-from npu_conformance.specs.errors import InterfaceError
+from npu_conformance.specs.errors import InterfaceError, ServiceError
 from npu_conformance.specs.manifest import InterfaceName, Manifest
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel
@@ -241,7 +241,11 @@ class CaseContext(Resources):
 
         device: as an app sees it. is_valid: False for a model that breaks a rule, so that no claim is about it.
         """
-        answers = (device or self.device).get_supported_operations(model)
+        try:
+            answers = (device or self.device).get_supported_operations(model)
+        except ServiceError as error:
+            error.about = ("NNHAL-SUPPORT-002",) if is_valid else error.about
+            raise
         count = len(model.main.operations)
         with checks.about("NNHAL-SUPPORT-001"):
             if len(answers) != count:

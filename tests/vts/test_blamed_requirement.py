@@ -36,6 +36,11 @@ BLAMED = {
     ("qos-preparation-not-launched", "vts.quality_of_service.deadline.preparations"): "NNHAL-QOS-004",
     ("cache-token-lost-beside-a-deadline", "vts.caching.saving.beside_others"): "NNHAL-CACHE-010",
     ("fenced-signalled-fence", "vts.fenced.waiting.signalled_after"): "NNHAL-FENCED-006",
+    ("fenced-open-output-taken", "vts.fenced.refusals.outputs_unknown"): "NNHAL-FENCED-002",
+    ("reusable-late-is-empty", "vts.executions.reusable.other_deadlines"): "NNHAL-QOS-005",
+    ("role-model-unchecked", "vts.memory_domains.execute.several_models"): "NNHAL-MEMDOMAIN-024",
+    ("versions-unknown-rank-refused-in-1-2", "vts.executions.shapes.unknown"): "NNHAL-SUPPORT-002",
+    ("qos-notifies-again", "vts.quality_of_service.load.asynchronous"): "NNHAL-EXECUTE-003",
     ("memory-behind-outputs", "vts.generated.ADD.float32_none_same"): "NNHAL-REQUEST-013",
 }  # fmt: skip
 """Faults and cases that see them, and the rule that each breaks; all of them once blamed another one."""

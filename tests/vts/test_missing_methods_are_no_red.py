@@ -21,6 +21,7 @@ from npu_conformance.specs.outcomes import Outcome
     [
         ("vts.queries.interface.methods_of_version", ReferenceDevice, "get_version_string"),
         ("vts.burst.configure.succeeds", ReferencePreparedModel, "configure_execution_burst"),
+        ("vts.memory_domains.at_once.readers", ReferencePreparedModel, "execute_synchronously"),
         ("vts.memory_domains.tokens.of_bursts", ReferencePreparedModel, "configure_execution_burst"),
     ],
 )

@@ -87,7 +87,8 @@ def endless_is_aborted(context: CaseContext) -> None:
             expect_aborted(execution)
             with checks.about("NNHAL-CONTROLFLOW-015"):
                 expect_sooner_than_default(context, elapsed)
-            _ended(context, prepared_model, NO_LOOP_TIMEOUT, _MANY_ROUNDS)
+            with checks.about("NNHAL-CONTROLFLOW-012"):
+                _ended(context, prepared_model, NO_LOOP_TIMEOUT, _MANY_ROUNDS)
 
 
 @cases.case("WHILE.endless_around_another", "NNHAL-CONTROLFLOW-011", "NNHAL-CONTROLFLOW-015", since=Version.V1_3)
@@ -203,7 +204,8 @@ def _ends_in_time(
     if execution.status == ErrorStatus.NONE:
         expected = sum(values)  # each loop adds its b once
         found = struct.unpack("<f", pool.read(len(values) * _APART, _SIZE))
-        checks.equal(found, (expected,), "output of loops of one round")
+        with checks.about("NNHAL-EXECUTE-001"):
+            checks.equal(found, (expected,), "output of loops of one round")
     return execution.status == ErrorStatus.NONE
 
 

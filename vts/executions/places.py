@@ -66,7 +66,8 @@ def _adds_at_odd_places(
     checks.status(execution.status, {ErrorStatus.NONE}, f"{executor} execution with arguments at odd places")
     found = bytes(asked.outputs.read(0, 2 * element + SIZE))
     chosen.check(found[element : element + SIZE], asked.expected, "sum at an odd place")
-    checks.equal({*found[:element], *found[element + SIZE :]}, {FILL}, "bytes around the output")
+    with checks.about("NNHAL-REQUEST-013"):
+        checks.equal({*found[:element], *found[element + SIZE :]}, {FILL}, "bytes around the output")
 
 
 def _at_odd_places(asked: Sum, element: int, inputs: int) -> Request:
@@ -101,7 +102,8 @@ def _adds_few(context: CaseContext, chosen: Addition, prepared_model: PreparedMo
     checks.status(execution.status, {ErrorStatus.NONE}, what)
     found = bytes(asked.outputs.read(0, 2 * element + SIZE))
     chosen.check(found[element : element + length] + chosen.packed(asked.expected)[length:], asked.expected, what)
-    checks.equal({*found[:element], *found[element + length :]}, {FILL}, f"bytes around the output, {what}")
+    with checks.about("NNHAL-REQUEST-013"):
+        checks.equal({*found[:element], *found[element + length :]}, {FILL}, f"bytes around the output, {what}")
 
 
 def _of_length(argument: RequestArgument, length: int) -> RequestArgument:

@@ -101,7 +101,8 @@ def other_deadlines(context: CaseContext) -> None:
                 with checks.about("NNHAL-QOS-003"):
                     checks.status(execution.status, LATE, "run whose deadline has passed")
                 if execution.status == ErrorStatus.NONE:
-                    asked.check(execution, "run whose deadline has passed")
+                    with checks.about("NNHAL-QOS-005"):
+                        asked.check(execution, "run whose deadline has passed")
 
 
 @cases.case("reusable.open_outputs", "NNHAL-FENCED-002", "NNHAL-EXECUTE-015", since=Version.FL8)

@@ -215,6 +215,7 @@ def loop_timeout_of_another(context: CaseContext) -> None:
 
 def _check_late_or_missed(total: Sum, launched: Launched) -> None:
     status = total.end(launched).status
-    checks.status(status, {ErrorStatus.NONE} | MISSED | EXHAUSTED, "execution that cannot be in time")
+    with checks.about("NNHAL-QOS-003"):
+        checks.status(status, {ErrorStatus.NONE} | MISSED | EXHAUSTED, "execution that cannot be in time")
     if status == ErrorStatus.NONE:
         total.check()

@@ -82,7 +82,8 @@ def outputs_unknown(context: CaseContext) -> None:
                 total = fixture.sum()
                 output = replace(total.request.outputs[0], dimensions=given)
                 prepared_model = _with_output(context, fixture, declared)
-                _expect_rejected(context, prepared_model, replace(total.request, outputs=(output,)), form)
+                with checks.about("NNHAL-FENCED-002"):
+                    _expect_rejected(context, prepared_model, replace(total.request, outputs=(output,)), form)
                 total.check_untouched("the request was rejected")
 
 

@@ -71,7 +71,8 @@ class FencedFixture:
     def executes(self, form: str = PLAIN) -> None:
         """See that a sum succeeds, for cases about failures: where nothing succeeds, a failure shows nothing."""
         total = self.sum()
-        total.succeeds(total.launch(options=FencedOptions(form=form)))
+        with checks.about("NNHAL-EXECUTE-008"):
+            total.succeeds(total.launch(options=FencedOptions(form=form)))
 
     def steps(self, count: int) -> list[Sum]:
         """Additions in one pool, each of the result of the one before, A at the beginning, and B."""

@@ -259,10 +259,12 @@ def several_models(fixture: BufferFixture) -> None:
     fixture.succeeds(second, (b, made), (result,), "execution of the second model on the buffer")
     expected = (SUM[0] + B[0], SUM[1] + B[1])
     fixture.chosen.check(bytes(result.read(0, SIZE)), expected, "sum of the second model")
-    fixture.fails(second, (made, b), (result,), INVALID, "execution with the buffer in a role of the other index")
-    fixture.fails(third, (a, made), (result,), INVALID, "execution with the buffer of a third model")
+    with checks.about("NNHAL-MEMDOMAIN-024"):
+        fixture.fails(second, (made, b), (result,), INVALID, "execution with the buffer in a role of the other index")
+        fixture.fails(third, (a, made), (result,), INVALID, "execution with the buffer of a third model")
     fixture.holds(made, SUM, "buffer after rejected executions")
-    fixture.fails(second, (a, b), (made,), INVALID, "execution with the buffer in a role of the other model")
+    with checks.about("NNHAL-MEMDOMAIN-024"):
+        fixture.fails(second, (a, b), (made,), INVALID, "execution with the buffer in a role of the other model")
 
 
 @cases.case("execute.chain", "NNHAL-MEMDOMAIN-015", "NNHAL-MEMDOMAIN-032", since=_SINCE)
@@ -314,7 +316,8 @@ def emptied_and_filled_again(fixture: BufferFixture) -> None:
     checks.status(run().status, {GENERAL}, "execution with a fresh buffer as input")
     for values in (A, B, SUM):
         fixture.fill(made, values)
-        checks.status(run().status, {NONE}, "execution with a buffer that was filled again")
-        fixture.chosen.check(bytes(result.read(0, SIZE)), values, "sum of the new content and 0")
+        with checks.about("NNHAL-MEMDOMAIN-015"):
+            checks.status(run().status, {NONE}, "execution with a buffer that was filled again")
+            fixture.chosen.check(bytes(result.read(0, SIZE)), values, "sum of the new content and 0")
         checks.status(fixture.copy_from(made, bytes(SIZE // 2)), {INVALID}, "copyFrom of half a buffer")
         checks.status(run().status, {GENERAL}, "execution with an input that has lost its content")

@@ -229,7 +229,8 @@ def _notified_once(context: CaseContext, launched: Sequence[_Launched]) -> None:
     context.device.get_status()
     context.subject.wait_until(lambda: any(len(one.recorder.answers) > 1 for one in launched), 0.0)
     for one in launched:
-        checks.equal(len(one.recorder.answers), 1, "number of notifications of one execution")
+        with checks.about("NNHAL-EXECUTE-003"):
+            checks.equal(len(one.recorder.answers), 1, "number of notifications of one execution")
 
 
 def _odd_time(context: CaseContext, alone: _Launched, last: _Launched) -> str:
