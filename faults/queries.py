@@ -98,7 +98,7 @@ FAULTS = (
            Version.V1_3),
     _fault("capabilities-zero", "A performance value is 0.", "NNHAL-QUERY-004", "capabilities.positive",
            _capabilities(lambda known: replace(known, if_performance=types.PerformanceInfo(0.0, 1.0)))),
-    _fault("capabilities-missing", "A field that the version requires is absent.", "NNHAL-QUERY-005",
+    _fault("capabilities-missing", "A field that the version requires is absent.", "NNHAL-QUERY-008",
            "capabilities.fields_of_version", _capabilities(lambda known: replace(known, while_performance=None))),
     _fault("capabilities-unsorted", "The performance list is in no order.", "NNHAL-QUERY-006",
            "capabilities.sorted_by_type", _capabilities(_listing(lambda listed: listed[::-1]))),

@@ -35,6 +35,7 @@ BLAMED = {
     ("qos-seconds", "vts.quality_of_service.deadline.executions"): "NNHAL-QOS-006",
     ("qos-preparation-not-launched", "vts.quality_of_service.deadline.preparations"): "NNHAL-QOS-004",
     ("cache-token-lost-beside-a-deadline", "vts.caching.saving.beside_others"): "NNHAL-CACHE-010",
+    ("fenced-waits-for-the-last", "vts.fenced.waiting.every_order"): "NNHAL-FENCED-005",
     ("fenced-signalled-fence", "vts.fenced.waiting.signalled_after"): "NNHAL-FENCED-006",
     ("fenced-open-output-taken", "vts.fenced.refusals.outputs_unknown"): "NNHAL-FENCED-002",
     ("reusable-late-is-empty", "vts.executions.reusable.other_deadlines"): "NNHAL-QOS-005",

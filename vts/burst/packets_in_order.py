@@ -35,7 +35,8 @@ def valid(context: CaseContext) -> None:
         for measure in (False, True):
             with context.configuration(f"{name}.{'timed' if measure else 'untimed'}"):
                 fixture.fill(*PAIRS[:2])
-                execution = channel.execute(request, measure=measure)
+                with checks.about("NNHAL-BURST-003"):
+                    execution = channel.execute(request, measure=measure)
                 fixture.succeeded(execution, added(*PAIRS[:2]), f"a packet: {name.replace('_', ' ')}")
                 timing_rules(context, execution, measured=measure)
 
@@ -79,8 +80,7 @@ def half(context: CaseContext) -> None:
             before = fixture.pool.read(32, 8)
             for part in (elements[:end], elements[end:]):
                 channel.write(pack(part))
-                with checks.about("NNHAL-BURST-004"):
-                    failed(channel.read(), f"{len(part)} of {len(elements)} elements written by themselves")
+                failed(channel.read(), f"{len(part)} of {len(elements)} elements written by themselves")
             checks.equal(fixture.pool.read(32, 8), before, "output memory, after two halves of a packet")
             with checks.about("NNHAL-BURST-005"):
                 what = "a whole packet after two halves"

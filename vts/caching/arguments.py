@@ -139,14 +139,12 @@ def null_callback(context: CaseContext) -> None:
     with caching.opened(cache.handles()) as (model_cache, data_cache):
         # A device that does not cache may find that out first.
         allowed = {INVALID} if caching.caches else REJECTED
-        with checks.about("NNHAL-PREPARE-022"):
-            checks.raises_status(
-                lambda: context.device.prepare_model_from_cache(NO_DEADLINE, model_cache, data_cache, TOKEN, None),
-                allowed,
-                "prepareModelFromCache with a null callback",
-            )
-    with checks.about("NNHAL-PREPARE-022"):
-        checks.that(context.is_alive(), "the device is gone after prepareModelFromCache with a null callback")
+        checks.raises_status(
+            lambda: context.device.prepare_model_from_cache(NO_DEADLINE, model_cache, data_cache, TOKEN, None),
+            allowed,
+            "prepareModelFromCache with a null callback",
+        )
+    checks.that(context.is_alive(), "the device is gone after prepareModelFromCache with a null callback")
 
 
 def _restoring_write_only(context: CaseContext, allowed: Statuses) -> None:

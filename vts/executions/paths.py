@@ -110,8 +110,7 @@ def rejected_both_ways(context: CaseContext) -> None:
     timing_rules(context, answer, measured=True)
     asked.clear()
     _nothing_more_is_written(context, asked, "the execution was rejected")
-    with checks.about("NNHAL-EXECUTE-003"):
-        checks.equal(len(recorder.answers), 1, "number of notifications of a rejected execution")
+    checks.equal(len(recorder.answers), 1, "number of notifications of a rejected execution")
 
 
 @cases.case("asynchronous.status_only", "NNHAL-SHAPE-011", until=Version.V1_1)

@@ -174,7 +174,7 @@ def none_of_a_failure(context: CaseContext) -> None:
     """An execution that is rejected reports neither shapes nor times, and writes nothing."""
 
     def check(asked: Sum, execution: Execution) -> None:
-        with checks.about("NNHAL-REQUEST-001"):
+        with checks.about("NNHAL-ERROR-005"):
             checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution of the invalid request")
         checks.equal(set(asked.result()), {FILL}, "bytes of the output of a rejected execution")
 

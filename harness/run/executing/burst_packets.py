@@ -59,7 +59,6 @@ def _output(argument: RequestArgument) -> Iterator[RequestElement]:
     yield from (OutputDimension(size) for size in argument.dimensions)
 
 
-@checks.about("NNHAL-BURST-003")
 def read_result(packet: bytes) -> Execution:
     """What a result packet says. Failed where it breaks the format (NNHAL-BURST-003, -007)."""
     try:
