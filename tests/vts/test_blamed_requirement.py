@@ -42,6 +42,8 @@ BLAMED = {
     ("role-model-unchecked", "vts.memory_domains.execute.several_models"): "NNHAL-MEMDOMAIN-024",
     ("versions-unknown-rank-refused-in-1-2", "vts.executions.shapes.unknown"): "NNHAL-SUPPORT-002",
     ("qos-notifies-again", "vts.quality_of_service.load.asynchronous"): "NNHAL-EXECUTE-003",
+    ("scheduling-background-job-priority-adjusted", "vts.npu_scheduling.work.as_in_aosp"): "NPU-HAL-034",
+    ("scheduling-attribution-remembered", "vts.npu_scheduling.rights.rights_end_with_the_config"): "NPU-HAL-012",
     ("memory-behind-outputs", "vts.generated.ADD.float32_none_same"): "NNHAL-REQUEST-013",
 }  # fmt: skip
 """Faults and cases that see them, and the rule that each breaks; all of them once blamed another one."""

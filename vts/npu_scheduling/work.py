@@ -55,11 +55,16 @@ def as_in_aosp(context: CaseContext) -> None:
         npu.configure(config(npu.camera, 500))
         works = [event.work for event in _events_of(npu, InferenceRun(job_priority=300))]
         for work in works:
-            checks.equal(work.job_priority, 300, "job priority")
-            checks.that(work.effective_priority >= 500, f"effective priority {work.effective_priority} of uid at 500")
+            with checks.about("NPU-HAL-034"):
+                checks.equal(work.job_priority, 300, "job priority")
+            with checks.about("NPU-HAL-008"):
+                told = f"effective priority {work.effective_priority} of uid at 500"
+                checks.that(work.effective_priority >= 500, told)
         for before, after in itertools.pairwise(works):
-            checks.that(before.id <= after.id, f"ids: expected not to decrease, found {before.id}, then {after.id}")
-            checks.that(before.timestamp_ms <= after.timestamp_ms, "timestamps: expected not to go back")
+            with checks.about("NPU-HAL-020"):
+                checks.that(before.id <= after.id, f"ids: expected not to decrease, found {before.id}, then {after.id}")
+            with checks.about("NPU-HAL-021"):
+                checks.that(before.timestamp_ms <= after.timestamp_ms, "timestamps: expected not to go back")
 
 
 @cases.case("complete", "NPU-HAL-039")

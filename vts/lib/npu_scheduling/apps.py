@@ -9,7 +9,7 @@ from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.subject.handle import Application
 from npu_conformance.harness.subject.inference_tool import IGNORED, ToolRun
 from npu_conformance.specs.errors import IllegalArgument, SecurityDenied, Unsupported
-from npu_conformance.specs.npu.workload import InferenceRun, Workload
+from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun, Workload
 from npu_conformance.vts.lib.npu_scheduling.events import Event, Notification
 from npu_conformance.vts.lib.npu_scheduling.waiting import STEP_MS, Run, Waiting
 
@@ -41,8 +41,10 @@ class App:
         self._waiting.succeeds(self.start(run), f"inferences of uid {self.uid}", step_ms)
 
     def is_rejected(self, run: InferenceRun | None = None) -> None:
-        """See a run end without success."""
-        checks.that(not self.ends(run), f"inferences of uid {self.uid}: expected a rejection, found success")
+        """See a run end without success. One for another uid breaks the rule on attribution where it does not."""
+        is_for_another = run is not None and run.original_uid != OWN_WORK
+        with checks.about(*(("NPU-HAL-012",) if is_for_another else ())):
+            checks.that(not self.ends(run), f"inferences of uid {self.uid}: expected a rejection, found success")
 
     def ends(self, run: InferenceRun | None = None, step_ms: int = STEP_MS) -> bool:
         """Run inferences to whatever end: whether it is success. step_ms: how often to look for it."""
