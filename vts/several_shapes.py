@@ -21,12 +21,13 @@ from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.cases import Case, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.execution import Execution, in_pools
+from npu_conformance.harness.run.executing.execution import Execution, in_pools, request_of
 from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.harness.run.vector_cases import in_a_word, vector_from
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.requirements import result_requirement
+from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.preparing import prepared
 from npu_conformance.vts.lib.random_graph_cases import Graphs, red_ones
 from npu_conformance.vts.lib.turning import KINDS, Kind
@@ -114,6 +115,22 @@ def _execute_in_turn(context: CaseContext, vector: Vector, executor: str) -> Non
         prepared_model = prepared(context, vector)
         for turn, example in enumerate((*vector.examples, vector.examples[0])):
             _execute(context, prepared_model, vector, example, executor, turn)
+        if not _is_whole(vector) and executor in executors(context.version, finding_shapes=True):
+            _execute_behind_a_failure(context, prepared_model, vector, executor)
+
+
+def _execute_behind_a_failure(
+    context: CaseContext, prepared_model: PreparedModel, vector: Vector, executor: str
+) -> None:
+    """What a request leaves out that fails for want of room is there again in the next one that gives it."""
+    if context.version < Version.V1_2:
+        return
+    without, *_, whole = sorted(vector.examples, key=lambda one: len(one.inputs))
+    request = request_of(context, build_request(vector, without, context.version, insufficient_output=True))
+    execution = bind(context, prepared_model, request, executor=executor)()
+    with checks.about("NNHAL-SHAPE-004"):
+        checks.that(execution.status != ErrorStatus.NONE, "an output has too little room, found NONE")
+    _execute(context, prepared_model, vector, whole, executor, len(vector.examples) + 1)
 
 
 def _execute(
