@@ -10,17 +10,18 @@ import msgspec
 from npu_conformance.specs.decoders import decoder
 
 _ANY = "[...]"
-_MOST_KEYS = 200
+_MOST_KEYS, _MOST_BYTES = 200, 1 << 20
+"""Beyond, no key is looked for: each costs a reading of the document."""
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
 
 
 def with_keys(path: str, data: bytes | str, kind: type[Any]) -> str:
     """The path of the first mistake in JSON of this kind, with the key in place of each `[...]` that can be found."""
-    if _ANY not in path:
+    if _ANY not in path or len(data) > _MOST_BYTES:
         return path
     try:
         document = msgspec.json.decode(data)
-    except (msgspec.DecodeError, RecursionError):  # behind the mistake there is another one
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # behind the mistake there is another one
         return path
     while _ANY in path:
         before, _, behind = path.partition(_ANY)

@@ -101,3 +101,10 @@ def test_a_file_of_another_kind_is_told_in_words(tmp_path: Path) -> None:
         documents.read(tmp_path / "driver.py", WaiverFile)
     with pytest.raises(DocumentError, match=r"driver\.py: expected gzipped JSON lines"):
         list(jsonl_vectors.Collection(tmp_path / "driver.py").headers())
+
+
+def test_no_name_is_looked_for_where_the_bytes_behind_are_no_text() -> None:
+    """The first mistake is told, whatever else is wrong."""
+    data = (VECTOR % '"slope": {"type": 1}, "b').encode().replace(b'"b}', b'"b\xed": {}}')
+    with pytest.raises(DocumentError, match=r"operands\[\.\.\.\]\.type: Expected `str`, got `int`"):
+        documents.decode(data, VectorFile, "mine")
