@@ -6,12 +6,12 @@ are the oracles'.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from npu_conformance.corpus import turns
+from npu_conformance.corpus import turns, variations
 from npu_conformance.corpus.several_shapes import is_simple, opened
 from npu_conformance.corpus.vectors import Example, Vector, VectorOperand, VectorOperation
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -77,38 +77,62 @@ def turned(vector: Vector) -> Iterator[Vector]:
         yield replace(vector, outputs=vector.outputs[::-1])
 
 
-def with_a_temporary(vector: Vector) -> Iterator[Vector]:
-    """The vector whose operation gets its first input from another one, CONCATENATION of this input alone."""
+def relaxed_twin(vector: Vector, version: Version) -> Iterator[Vector]:
+    """The vector as a model that may compute in half floats, where the strict one lives beside it."""
+    twin = variations.apply("relaxed", vector)
+    if twin is not None and twin.since <= version:
+        yield twin
+
+
+def with_temporaries(vector: Vector) -> Iterator[Vector]:
+    """The vector between two operations: CONCATENATION of its first input alone, and of its first output alone."""
+    made = vector
+    for name, is_input in ((vector.inputs[0], True), (vector.outputs[0], False)):
+        if not _may_be_moved(vector, name):
+            return
+        made = _moved(made, name, is_input=is_input)
+    yield made
+
+
+def _may_be_moved(vector: Vector, name: str) -> bool:
+    """True where CONCATENATION takes an argument in each example, none of which leaves it out or empty."""
+    arrays = [{**one.inputs, **one.outputs}.get(name) for one in vector.examples]
+    is_taken = vector.operands[name].type in _CONCATENATED and name not in vector.ignored
+    return is_taken and all(one is not None and 1 <= one.ndim <= 4 and one.size for one in arrays)
+
+
+def _moved(vector: Vector, name: str, *, is_input: bool) -> Vector:
+    """The vector with a temporary in place of an input or output, which CONCATENATION moves from or to the outside."""
     import numpy
 
-    name = vector.inputs[0]
-    ranks = {one.inputs[name].ndim if name in one.inputs else 0 for one in vector.examples}
-    if vector.operands[name].type not in _CONCATENATED or not ranks <= {1, 2, 3, 4}:
-        return
-    given, axis = f"{name}_given", f"{name}_axis"
+    outside, axis = f"{name}_outside", f"{name}_axis"
     constant = VectorOperand(OperandType.INT32, value=numpy.zeros((), numpy.int32))
-    moving = VectorOperation("CONCATENATION", (given, axis), (name,))
-    examples = tuple(
-        replace(one, inputs={given if at == name else at: array for at, array in one.inputs.items()})
-        for one in vector.examples
-    )
-    yield replace(
+    source, target = (outside, name) if is_input else (name, outside)
+    moving = VectorOperation("CONCATENATION", (source, axis), (target,))
+
+    def renamed(names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(outside if one == name else one for one in names)
+
+    def moved(arrays: Mapping[str, Array]) -> dict[str, Array]:
+        return {outside if at == name else at: array for at, array in arrays.items()}
+
+    return replace(
         vector,
-        operands={**vector.operands, given: vector.operands[name], axis: constant},
-        operations=(moving, *vector.operations),
-        inputs=(given, *vector.inputs[1:]),
-        examples=examples,
+        operands={**vector.operands, outside: vector.operands[name], axis: constant},
+        operations=(moving, *vector.operations) if is_input else (*vector.operations, moving),
+        inputs=renamed(vector.inputs),
+        outputs=renamed(vector.outputs),
+        examples=tuple(Example(moved(one.inputs), moved(one.outputs)) for one in vector.examples),
     )
 
 
 def with_other_zero_points(vector: Vector, version: Version) -> Iterator[Vector]:
-    """The vector with another zero point of its first input alone, where the operation takes that."""
-    name = vector.inputs[0]
-    first = vector.operands[name]
-    takes_any = vector.operation not in _OF_SOME_VALUES and first.type in _ASYMMETRIC
-    if not takes_any or not is_simple(vector) or vector.ignored:
+    """The vector with another zero point of one input or constant alone, where the operation takes that."""
+    if vector.operation in _OF_SOME_VALUES or not is_simple(vector) or vector.ignored:
         return
-    operand = replace(first, zero_point=first.zero_point ^ 4)
-    other = replace(vector, operands={**vector.operands, name: operand})
-    if turns.is_legal(other, vector.examples[0].inputs, version):
-        yield replace(other, examples=tuple(turns.evaluated(other, one.inputs) for one in vector.examples))
+    given = [name for name, one in vector.operands.items() if name in vector.inputs or one.value is not None]
+    for name in [one for one in given if vector.operands[one].type in _ASYMMETRIC][:_MOST]:
+        operand = replace(vector.operands[name], zero_point=vector.operands[name].zero_point ^ 4)
+        other = replace(vector, operands={**vector.operands, name: operand})
+        if turns.is_legal(other, vector.examples[0].inputs, version):
+            yield replace(other, examples=tuple(turns.evaluated(other, one.inputs) for one in vector.examples))

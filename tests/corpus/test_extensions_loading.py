@@ -178,13 +178,16 @@ def test_modules_are_read_from_their_files_alone(folder: Path) -> None:
 
 def test_the_documents_as_printed_in_the_manual_are_sound(folder: Path) -> None:
     page = (CATALOGUE.parents[2] / "docs" / "extensions.md").read_text()
-    document, table, vector_file = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    document, table, vector_file, rejection = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
     rules_file, oracle_file = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     (folder / EXTENSION).write_text(document)
     (folder / TABLE).write_text(table)
     (folder / RULES).write_text(rules_file)
     (folder / "oracles" / "example_clamp.py").write_text(oracle_file)
     (folder / "vectors" / "example_requantize.json").write_text(vector_file)
+    clamps = json.loads((folder / "vectors" / "example_clamp.json").read_text())
+    clamps["vectors"].append({**json.loads(rejection), "name": "as_printed"})
+    (folder / "vectors" / "example_clamp.json").write_text(json.dumps(clamps))
     with corpus_extensions.registered([folder]) as (extension,):
         found = list(checking.problems(extension))
     assert all("no vector is rejected because of EXAMPLE_REQUANTIZE.C" in problem for problem in found), found

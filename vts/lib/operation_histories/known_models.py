@@ -130,19 +130,20 @@ def _near(vector: Vector, version: Version) -> Iterator[Vector]:
     """What is nearly like a stored vector, or asks for all its data."""
     yield from nearly_alike.turned(vector)
     yield from nearly_alike.with_other_zero_points(vector, version)
+    yield from nearly_alike.relaxed_twin(vector, version)
     if vector.operation in OF_SEVERAL_TENSORS:
         yield from turns.asking_for_data(vector, version)
 
 
 def _turning(vector: Vector, kind: str) -> Iterator[Vector]:
-    """A vector whose requests differ, models with parameters or data as constants, and one that computes its inputs."""
+    """A vector whose requests differ, models with parameters or data as constants, and one with temporaries."""
     yield vector
     names = {"other_parameters": asked_for(vector), "other_data": vector.inputs[1:]}.get(kind, ())
     if names:
         yield from nearly_alike.with_constants(vector, names)
     if kind == "other_parameters":
         yield from nearly_alike.with_one_left(vector, names)
-    yield from nearly_alike.with_a_temporary(vector)
+    yield from nearly_alike.with_temporaries(vector)
 
 
 def _family(name: str, alike: Iterable[Vector], version: Version) -> Iterator[KnownModel]:
