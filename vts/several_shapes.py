@@ -8,7 +8,8 @@ inputs that only some requests give. The sizes that change are unknown to the mo
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from msgspec.structs import replace
@@ -21,11 +22,13 @@ from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.cases import Case, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.burst import Burst
 from npu_conformance.harness.run.executing.execution import Execution, in_pools, request_of
 from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.harness.run.vector_cases import in_a_word, vector_from
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import Request
 from npu_conformance.specs.requirements import result_requirement
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.preparing import prepared
@@ -113,35 +116,54 @@ def _is_whole(vector: Vector) -> bool:
 def _execute_in_turn(context: CaseContext, vector: Vector, executor: str) -> None:
     with checks.telling(lambda: in_a_word(vector)):
         prepared_model = prepared(context, vector)
+
+        def run(request: Request) -> Execution:
+            return bind(context, prepared_model, request, executor=executor)()
+
         for turn, example in enumerate((*vector.examples, vector.examples[0])):
-            _execute(context, prepared_model, vector, example, executor, turn)
+            _execute(context, run, vector, example, turn)
         if not _is_whole(vector) and executor in executors(context.version, finding_shapes=True):
-            _execute_behind_a_failure(context, prepared_model, vector, executor)
+            _execute_behind_a_failure(context, run, vector)
+            _execute_in_one_burst(context, prepared_model, vector)
 
 
-def _execute_behind_a_failure(
-    context: CaseContext, prepared_model: PreparedModel, vector: Vector, executor: str
-) -> None:
+def _execute_behind_a_failure(context: CaseContext, run: Callable[[Request], Execution], vector: Vector) -> None:
     """What a request leaves out that fails for want of room is there again in the next one that gives it."""
     if context.version < Version.V1_2:
         return
     without, *_, whole = sorted(vector.examples, key=lambda one: len(one.inputs))
-    request = request_of(context, build_request(vector, without, context.version, insufficient_output=True))
-    execution = bind(context, prepared_model, request, executor=executor)()
+    execution = run(request_of(context, build_request(vector, without, context.version, insufficient_output=True)))
     with checks.about("NNHAL-SHAPE-004"):
         checks.that(execution.status != ErrorStatus.NONE, "an output has too little room, found NONE")
-    _execute(context, prepared_model, vector, whole, executor, len(vector.examples) + 1)
+    _execute(context, run, vector, whole, len(vector.examples) + 1)
+
+
+def _execute_in_one_burst(context: CaseContext, prepared_model: PreparedModel, vector: Vector) -> None:
+    """What a request of a burst leaves out has no value, whatever an earlier one of that burst gave."""
+    if context.version < Version.V1_2:
+        return
+    try:
+        burst = Burst(context, prepared_model)
+    except NotSupported:  # vts.burst asks for that
+        return
+    names = itertools.count()
+
+    def run(request: Request) -> Execution:
+        return burst.execute(request, [next(names) for _ in request.pools])
+
+    for turn, example in enumerate(vector.examples * 2):
+        _execute(context, run, vector, example, turn)
 
 
 def _execute(
-    context: CaseContext, prepared_model: PreparedModel, vector: Vector, example: Example, executor: str, turn: int
+    context: CaseContext, run: Callable[[Request], Execution], vector: Vector, example: Example, turn: int
 ) -> None:
     shapes = " ".join(str(list(array.shape)) for array in example.inputs.values())
     what = f"execution {turn + 1}, with inputs of shape {shapes}"
     built = build_request(vector, example, context.version)
     request, outputs = in_pools(context, built)
     with checks.telling(lambda: what):
-        execution = bind(context, prepared_model, request, executor=executor)()
+        execution = run(request)
     is_open = any(operand.is_open for operand in vector.operands.values())
     if turn == 0 and is_open and execution.status == ErrorStatus.GENERAL_FAILURE:
         raise NotSupported("the device does not execute with sizes that come with the request")

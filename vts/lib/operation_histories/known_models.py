@@ -31,6 +31,8 @@ MOST_BYTES = 8192
 """Of all arguments of a request: larger ones would make a history slow."""
 _STORED = 4
 """So many stored vectors of an operation are taken."""
+_ALIKE = 4
+"""So many models are taken that are like one of these."""
 _LARGEST = 2.0**24
 """Of a value: up to here floats hold every integer."""
 _AXIS = OperandType.INT32
@@ -103,11 +105,12 @@ def of_operation(operation: str, version: Version, chance: random.Random) -> Ite
     """Some stored vectors of an operation, those whose requests differ, and what is nearly like one of these."""
     stored = list(with_all_examples(filter(_is_usable, _stored(operation, version))))
     for vector in chance.sample(stored, min(len(stored), _STORED)):
-        yield from _family(vector.name, [vector, *_near(vector, version)], version)
+        yield from _family(vector.name, vector, _near(vector, version), version, chance)
     for kind in KINDS:
         if kind.since <= version and kind.has(operation):
             for vector in kind.find(operation, version)[:2]:
-                yield from _family(f"{vector.name} ({kind.name})", _turning(vector, kind.name), version)
+                name = f"{vector.name} ({kind.name})"
+                yield from _family(name, vector, _turning(vector, kind.name), version, chance)
 
 
 def _stored(operation: str, version: Version) -> Iterator[Vector]:
@@ -136,8 +139,7 @@ def _near(vector: Vector, version: Version) -> Iterator[Vector]:
 
 
 def _turning(vector: Vector, kind: str) -> Iterator[Vector]:
-    """A vector whose requests differ, models with parameters or data as constants, and one with temporaries."""
-    yield vector
+    """Of a vector whose requests differ: models with parameters or data as constants, and one with temporaries."""
     names = {"other_parameters": asked_for(vector), "other_data": vector.inputs[1:]}.get(kind, ())
     if names:
         yield from nearly_alike.with_constants(vector, names)
@@ -146,9 +148,16 @@ def _turning(vector: Vector, kind: str) -> Iterator[Vector]:
     yield from nearly_alike.with_temporaries(vector)
 
 
-def _family(name: str, alike: Iterable[Vector], version: Version) -> Iterator[KnownModel]:
-    for number, vector in enumerate(filter(_is_usable, alike)):
-        yield _known(vector, version, f"{name}, {number}" if number else name, name)
+def _family(
+    name: str, first: Vector, alike: Iterable[Vector], version: Version, chance: random.Random
+) -> Iterator[KnownModel]:
+    """A vector, and some of what is like it: few, so that they live beside each other in one history."""
+    if not _is_usable(first):
+        return
+    yield _known(first, version, name, name)
+    others = list(enumerate(filter(_is_usable, alike), 1))
+    for number, vector in chance.sample(others, min(len(others), _ALIKE)):
+        yield _known(vector, version, f"{name}, {number}", name)
 
 
 def _is_usable(vector: Vector) -> bool:
