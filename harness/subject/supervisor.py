@@ -105,6 +105,7 @@ class Supervisor:
 
         While the plug-in is imported it is the zygote's.
         """
+        self._poll_control()
         if not self._is_loaded and self._exited is None:
             return self._pid
         children = children_of(self._pid)
