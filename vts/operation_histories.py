@@ -91,7 +91,7 @@ def case_from(listed: Any) -> Case:
 
 def _run(subject: str, context: CaseContext) -> None:
     examples, length = _EXAMPLES[context.scope]
-    known = _known(context, subject)
+    known = Subject(_known(context, subject))
 
     def draw(chance: random.Random) -> list[str]:
         return ["start", *["prepare"] * 4, *chance.choices(_KINDS, k=length), "settle"]
@@ -100,17 +100,17 @@ def _run(subject: str, context: CaseContext) -> None:
 
 
 def _replay_listed(context: CaseContext, steps: Sequence[DicedStep]) -> None:
-    _live(context, _known(context, context.case.id.split(".")[2]), steps)
+    _live(context, Subject(_known(context, context.case.id.split(".")[2])), steps)
 
 
-def _live(context: CaseContext, known: Sequence[KnownModel], steps: Sequence[DicedStep]) -> None:
+def _live(context: CaseContext, subject: Subject, steps: Sequence[DicedStep]) -> None:
     """Run a history to its end. A step that needs what is not there does nothing."""
     dice = next((step.dice for step in steps if step.do == "start"), 0)
     chance = random.Random(dice)
-    history = History(context, Subject(_of_some_families(known, chance)), chance)
+    history = History(context, subject, _of_some_families(subject.models, chance), chance)
     try:
         for step in steps:
-            if step.do in STEPS and history.subject.models and (history.models or step.do in ("prepare", "save")):
+            if step.do in STEPS and (history.models or step.do in ("prepare", "save")):
                 with history.telling():
                     STEPS[step.do](history, random.Random(step.dice))
                     with checks.about("NNHAL-EXECUTE-002"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from contextlib import closing
 
 import msgspec
@@ -30,26 +31,26 @@ _WEIGHT = 3
 
 
 class Subject(msgspec.Struct):
-    """The models of a history, which the device supports, and what is known of it.
-
-    computed: models with the ways by which it has executed them, and whether a request hid shapes of outputs then.
-    waits: how often a call has waited for a fence.
-    """
+    """What all histories of a case share: models that the device supports, and how often a call waited for a fence."""
 
     models: list[KnownModel]
-    computed: set[tuple[KnownModel, str, bool]] = msgspec.field(default_factory=set)
     waits: int = 0
 
 
 class History(Told):
-    """What one client has done so far with models of one subject."""
+    """What one client has done so far with some models of a subject."""
 
-    def __init__(self, context: CaseContext, subject: Subject, chance: random.Random) -> None:
-        """chance: says where constants mostly lie."""
+    def __init__(
+        self, context: CaseContext, subject: Subject, kinds: Sequence[KnownModel], chance: random.Random
+    ) -> None:
+        """kinds: the models that it prepares. chance: says where constants mostly lie."""
         super().__init__()
+        self.kinds = kinds
+        self.computed: set[tuple[KnownModel, str, bool]] = set()
+        """Models with the ways by which the device has executed them, and whether a request hid shapes then."""
         self._layout = chance.choice((COPIED, *LAYOUTS))
         self.context, self.subject, self.version = context, subject, context.version
-        self.memory = Memory(context, max(one.size for known in subject.models for one in known.examples))
+        self.memory = Memory(context, max(one.size for known in kinds for one in known.examples))
         self.models: list[Living] = []
         self.buffers: list[Held] = []
         self.bursts: list[OpenBurst] = []
@@ -92,8 +93,8 @@ class History(Told):
     def drawn(self, chance: random.Random) -> KnownModel:
         """A model: often of the family of one that lives, and rather one of several examples."""
         families = {one.known.family for one in self.models}
-        near = [one for one in self.subject.models if one.family in families]
-        models = near if near and chance.random() < 0.6 else self.subject.models
+        near = [one for one in self.kinds if one.family in families]
+        models = near if near and chance.random() < 0.6 else self.kinds
         return chance.choices(models, [min(len(one.examples), _WEIGHT) for one in models])[0]
 
     def any_model(self, chance: random.Random) -> Living:
@@ -144,7 +145,7 @@ class History(Told):
             with checks.about("NNHAL-SHAPE-002"):
                 found = [(shape.dimensions, shape.is_sufficient) for shape in execution.output_shapes]
                 checks.equal(found, expected, f"shapes of the outputs, {what}")
-        self.subject.computed.add((ask.living.known, way, ask.hides_shapes))
+        self.computed.add((ask.living.known, way, ask.hides_shapes))
         self.take(ask, what)
 
     def is_refused(self, ask: Ask, execution: Execution) -> bool:
@@ -160,7 +161,7 @@ class History(Told):
         What it has taken once by this way it takes again.
         """
         is_open = ask.living.is_open or ask.hides_shapes
-        is_new = (ask.living.known, way, ask.hides_shapes) not in self.subject.computed
+        is_new = (ask.living.known, way, ask.hides_shapes) not in self.computed
         if not is_open or not is_new or execution.status != ErrorStatus.GENERAL_FAILURE:
             return False
         self.leave_outputs(ask)

@@ -20,8 +20,8 @@ from npu_conformance.vts.lib.operation_histories.things import Ask, Bound, Pendi
 
 _MOST = 4
 """That wait at once."""
-_WAITS = 3
-"""After so many calls that have waited for a fence, fences are signalled before."""
+_WAITS = 2
+"""After so many calls of a case that have waited for a fence, fences are signalled before."""
 
 
 def ready(history: History) -> list[Bound]:
