@@ -57,6 +57,14 @@ class Burst:
             self._calls.release_memory_resource(name)
 
 
+def open_burst(context: Surroundings, prepared_model: hal.PreparedModel) -> Burst | None:
+    """A burst; None where the device opens none, or none beside those that it has."""
+    try:
+        return Burst(context, prepared_model)
+    except NotSupported:
+        return None
+
+
 def configure_burst(prepared_model: hal.PreparedModel) -> hal.Burst:
     """AIDL's configureExecutionBurst. NotSupported where the device opens none."""
     try:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from npu_conformance.harness.judge import checks
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.vts.lib.histories.alike import judge_token
 from npu_conformance.vts.lib.histories.asking import drawn_columns, drawn_values, has_buffers
 from npu_conformance.vts.lib.histories.history import History
 from npu_conformance.vts.lib.histories.memory import ROWS
@@ -38,9 +39,7 @@ def allocate(history: History, chance: random.Random) -> None:
     except ServiceError as error:
         judge_declined(history.context, error)
         return
-    with checks.about("NNHAL-MEMDOMAIN-004"):
-        tokens = {one.made.token for one in history.buffers}
-        checks.that(made.token > 0 and made.token not in tokens, f"allocate: token {made.token} beside {tokens}")
+    judge_token(made, {one.made.token for one in history.buffers})
     roles = [(models[at].number, "input", index) for at, index in inputs]
     roles += [(models[at].number, "output", index) for at, index in outputs]
     history.allocated += 1

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import random
 
-from npu_conformance.harness.judge.verdicts import NotSupported
-from npu_conformance.harness.run.executing.burst import NO_IDENTITY, Burst
-from npu_conformance.harness.run.executing.executors import executors
+from npu_conformance.harness.run.executing.burst import NO_IDENTITY, open_burst
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.histories.alike import ending_at_once
 from npu_conformance.vts.lib.histories.history import History
 from npu_conformance.vts.lib.histories.things import Ask, Living, OpenBurst
 
@@ -23,9 +22,8 @@ def begin(history: History, chance: random.Random) -> None:
     if not free or history.version < Version.V1_2:
         return
     living = chance.choice(free)
-    try:
-        burst = Burst(history.context, living.prepared_model)
-    except NotSupported:
+    burst = open_burst(history.context, living.prepared_model)
+    if burst is None:
         return
     history.bursts.append(OpenBurst(living, burst, _drawn_names(history, chance)))
     history.say(f"open a burst of {living}")
@@ -55,9 +53,7 @@ def named(burst: OpenBurst, asked: Ask, chance: random.Random, *, may_hide: bool
 
 def ways(history: History, *models: Living, finding_shapes: bool = False) -> list[str]:
     """The executors that end at once: with no second burst of these models, nor behind executions that wait."""
-    found = executors(history.version, finding_shapes=finding_shapes)
-    if history.pending:
-        found = tuple(one for one in found if "fenced" not in one)
-    if any(burst.living is one for burst in history.bursts for one in models):
-        found = tuple(one for one in found if "burst" not in one)
-    return list(found)
+    has_burst = any(burst.living is one for burst in history.bursts for one in models)
+    return ending_at_once(
+        history.version, is_waiting=bool(history.pending), has_burst=has_burst, finding_shapes=finding_shapes
+    )

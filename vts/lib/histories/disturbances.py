@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.executing.burst import NO_IDENTITY
-from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions, shape_rules, timing_rules
+from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions
 from npu_conformance.harness.run.executing.executors import execute, executors, naming_buffers
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
@@ -17,6 +16,7 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import SIZE
 from npu_conformance.vts.lib.deadlines import LATE, deadline
 from npu_conformance.vts.lib.histories import buffers, bursts
+from npu_conformance.vts.lib.histories.alike import judge_too_little_room, with_unknown_sizes, wrong_requests
 from npu_conformance.vts.lib.histories.asking import ask, has_buffers, with_role
 from npu_conformance.vts.lib.histories.history import History
 from npu_conformance.vts.lib.histories.memory import ROWS, Place, rows_of
@@ -34,15 +34,8 @@ def refused_request(history: History, chance: random.Random) -> None:
     asked = _mostly_of_bursts(history, chance, with_buffers=False)
     if asked is None:
         return
-    inputs, outputs = asked.request.inputs, asked.request.outputs
-    nowhere = replace(outputs[0], location=replace(outputs[0].location, pool_index=len(asked.request.pools)))
-    wrong = [
-        replace(asked.request, inputs=inputs[1:]),
-        replace(asked.request, outputs=outputs[1:]),
-        replace(asked.request, outputs=(nowhere, *outputs[1:])),
-    ]
     history.say(f"a wrong request for {asked.living}")
-    execution = _executed(history, asked, chance.choice(wrong), chance)
+    execution = _executed(history, asked, chance.choice(wrong_requests(asked.request)), chance)
     if history.is_refused_for_others(asked, execution):
         return
     with checks.about("NNHAL-REQUEST-001"):
@@ -146,19 +139,8 @@ def no_room(history: History, chance: random.Random) -> None:
     execution = _executed(history, asked, request, chance, measured=measured, finding_shapes=True)
     if history.is_refused_for_others(asked, execution):
         return
-    with checks.about("NNHAL-SHAPE-004"):
-        checks.that(execution.status != ErrorStatus.NONE, "an output has too little room, found NONE")
-    timing_rules(history.context, execution, measured=measured)
-    shape_rules(execution)
-    if execution.status == ErrorStatus.OUTPUT_INSUFFICIENT_SIZE:
-        found = [shape.is_sufficient for shape in execution.output_shapes]
-        with checks.about("NNHAL-SHAPE-005"):
-            expected = [place != at for place in range(len(outputs))]
-            checks.equal(found, expected, "which of the outputs have room enough")
-        for shape, right in zip(execution.output_shapes, history.shapes(asked), strict=True):
-            with checks.about("NNHAL-SHAPE-006"):
-                possible = list(itertools.product(*((size, 0) for size in right)))
-                checks.member(shape.dimensions, possible, "dimensions where an output has too little room")
+    shapes = [with_unknown_sizes(shape) for shape in history.shapes(asked)]
+    judge_too_little_room(history.context, execution, at, shapes, measured=measured)
     history.leave_outputs(asked)  # to keep what buffers held is a warning of vts.memory_domains
 
 

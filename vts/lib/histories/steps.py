@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -15,6 +14,7 @@ from npu_conformance.harness.run.executing.executors import bind as bind_once
 from npu_conformance.harness.run.executing.executors import executors, run_reusable
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib.histories import buffers, bursts, caches, disturbances, refusals, waiting
+from npu_conformance.vts.lib.histories.alike import only_answer, release
 from npu_conformance.vts.lib.histories.asking import any_model, ask, has_buffers
 from npu_conformance.vts.lib.histories.history import MOST, History
 from npu_conformance.vts.lib.histories.options import drawn_options
@@ -65,31 +65,17 @@ def in_burst(history: History, chance: random.Random) -> None:
     history.judge(asked, execution, measured=options.measure, what=what)
 
 
-def release(history: History, chance: random.Random) -> None:
-    """Let a burst forget a memory."""
-    known = [(burst, pool) for burst in history.bursts for pool in burst.names]
-    if not known:
-        return
-    burst, pool = chance.choice(known)
-    name = burst.names.pop(pool)
-    history.say(f"release {name} in the burst of {burst.living}")
-    checks.works(lambda: burst.burst.release(name), "release of a memory")
-
-
 def together(history: History, chance: random.Random) -> None:
     """Launch executions, execute another one, and wait for all."""
     if history.version > HIDL_LAST or history.pending:
         return
     launched = [_launched(history, chance) for _ in range(chance.randint(1, 3))]
     in_burst(history, chance)
-    seconds = history.context.manifest.deadlines.execute * history.context.manifest.time_scale
     for asked, options, recorder in filter(None, launched):
-        history.context.subject.wait_until(partial(bool, recorder.answers), seconds)
-        with checks.about("NNHAL-EXECUTE-003"):
-            checks.equal(len(recorder.answers), 1, "number of notifications of one execution")
+        answer = only_answer(history.context, recorder)
         _let_go(history, asked)
         what = f"asynchronous execution of {asked}"
-        history.judge(asked, recorder.answers[0], measured=options.measure, what=what)
+        history.judge(asked, answer, measured=options.measure, what=what)
     history.launched.clear()
 
 

@@ -8,6 +8,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.types import Operand
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.histories.alike import judge_token
 from npu_conformance.vts.lib.memory_domains.declining import judge_declined
 from npu_conformance.vts.lib.memory_domains.fixture import Allocation
 from npu_conformance.vts.lib.operation_histories.history import History
@@ -47,9 +48,7 @@ def _allocate(history: History, uses: list[Use], chance: random.Random) -> None:
     except ServiceError as error:
         judge_declined(history.context, error)
         return
-    with checks.about("NNHAL-MEMDOMAIN-004"):
-        tokens = {one.made.token for one in history.buffers}
-        checks.that(made.token > 0 and made.token not in tokens, f"allocate: token {made.token} beside {tokens}")
+    judge_token(made, {one.made.token for one in history.buffers})
     history.allocated += 1
     its = frozenset((living.number, way, at) for living, way, at in uses)
     held = Held(history.allocated, made, its, dimensions)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import random
 
-from npu_conformance.harness.judge.verdicts import NotSupported
-from npu_conformance.harness.run.executing.burst import NO_IDENTITY, Burst
+from npu_conformance.harness.run.executing.burst import NO_IDENTITY, open_burst
 from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions
-from npu_conformance.harness.run.executing.executors import executors
 from npu_conformance.specs.neuralnetworks.types import Request
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.histories.alike import ending_at_once
 from npu_conformance.vts.lib.operation_histories.history import History
 from npu_conformance.vts.lib.operation_histories.things import Ask, Living, OpenBurst
 
@@ -19,11 +18,10 @@ _NAMES = (0, 1, 2, 5, 255, 256, 65_536)
 
 def ways(history: History, living: Living, *, finding_shapes: bool = False) -> list[str]:
     """The executors that end at once: with no second burst of a model, nor behind executions that wait."""
-    found = executors(history.version, finding_shapes=finding_shapes)
     has_burst = burst_of(history, living) is not None
-    without = {"fenced"} if history.pending else set()
-    without |= {"burst"} if has_burst else set()
-    return [one for one in found if not any(word in one for word in without)]
+    return ending_at_once(
+        history.version, is_waiting=bool(history.pending), has_burst=has_burst, finding_shapes=finding_shapes
+    )
 
 
 def burst_of(history: History, living: Living) -> OpenBurst | None:
@@ -37,9 +35,8 @@ def begin(history: History, chance: random.Random) -> None:
     if not free or history.version < Version.V1_2:
         return
     living = chance.choice(free)
-    try:
-        burst = Burst(history.context, living.prepared_model)
-    except NotSupported:
+    burst = open_burst(history.context, living.prepared_model)
+    if burst is None:
         return
     history.bursts.append(OpenBurst(living, burst))
     history.say(f"open a burst of {living}")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions, shape_rules, timing_rules
+from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions, shape_rules
 from npu_conformance.harness.run.executing.executors import execute
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import Request
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.histories.alike import judge_too_little_room, with_unknown_sizes, wrong_requests
 from npu_conformance.vts.lib.operation_histories import bursts, running
 from npu_conformance.vts.lib.operation_histories.asking import ask
 from npu_conformance.vts.lib.operation_histories.history import History
@@ -27,15 +27,8 @@ def wrong_request(history: History, chance: random.Random) -> None:
     asked = ask(history, history.any_model(chance), chance, with_buffers=False)
     if asked is None:
         return
-    inputs, outputs = asked.request.inputs, asked.request.outputs
-    nowhere = replace(outputs[0], location=replace(outputs[0].location, pool_index=len(asked.request.pools)))
-    wrong = [
-        replace(asked.request, inputs=inputs[1:]),
-        replace(asked.request, outputs=outputs[1:]),
-        replace(asked.request, outputs=(nowhere, *outputs[1:])),
-    ]
     history.say(f"a wrong request for {asked.living}")
-    execution = _executed(history, asked, chance.choice(wrong), chance, measured=False)
+    execution = _executed(history, asked, chance.choice(wrong_requests(asked.request)), chance, measured=False)
     if not history.is_refused(asked, execution):
         with checks.about("NNHAL-REQUEST-001"):
             checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution of a wrong request")
@@ -73,12 +66,7 @@ def no_room(history: History, chance: random.Random) -> None:
     execution = _executed(history, asked, replace(asked.request, outputs=tuple(outputs)), chance, measured=measured)
     if history.is_refused(asked, execution):
         return
-    with checks.about("NNHAL-SHAPE-004"):
-        checks.that(execution.status != ErrorStatus.NONE, "an output has too little room, found NONE")
-    timing_rules(history.context, execution, measured=measured)
-    shape_rules(execution)
-    if execution.status == ErrorStatus.OUTPUT_INSUFFICIENT_SIZE:
-        _tells_which(asked, execution, at)
+    judge_too_little_room(history.context, execution, at, _shapes(asked), measured=measured)
     history.leave_outputs(asked)  # to keep what buffers held is a warning of vts.memory_domains
     _work_again(history, asked.living, chance)
 
@@ -90,17 +78,11 @@ def _work_again(history: History, living: Living, chance: random.Random) -> None
         running.run_model(history, living, chance)
 
 
-def _tells_which(asked: Ask, execution: Execution, at: int) -> None:
-    """The shapes say which output has too little room, and are right, where a size is known."""
-    shapes = [one.dimensions for one in asked.living.known.examples[asked.example].outputs]
-    with checks.about("NNHAL-SHAPE-005"):
-        found = [shape.is_sufficient for shape in execution.output_shapes]
-        checks.equal(found, [place != at for place in range(len(shapes))], "which of the outputs have room enough")
-    for shape, right, operand in zip(execution.output_shapes, shapes, asked.living.outputs, strict=True):
-        with checks.about("NNHAL-SHAPE-006"):
-            possible = list(itertools.product(*((size, 0) for size in right)))
-            possible += [] if operand.dimensions else [()]
-            checks.member(shape.dimensions, possible, "dimensions where an output has too little room")
+def _shapes(asked: Ask) -> list[list[tuple[int, ...]]]:
+    """The shapes that each output may be told to have: with no rank where the model knows none."""
+    example = asked.living.known.examples[asked.example]
+    pairs = zip(example.outputs, asked.living.outputs, strict=True)
+    return [[*with_unknown_sizes(one.dimensions), *([] if operand.dimensions else [()])] for one, operand in pairs]
 
 
 def _executed(history: History, asked: Ask, request: Request, chance: random.Random, *, measured: bool) -> Execution:

@@ -160,9 +160,10 @@ class History(Told):
 
         What it has taken once by this way it takes again.
         """
-        is_open = ask.living.is_open or ask.hides_shapes
+        if execution.status != ErrorStatus.GENERAL_FAILURE:
+            return False
         is_new = (ask.living.known, way, ask.hides_shapes) not in self.computed
-        if not is_open or not is_new or execution.status != ErrorStatus.GENERAL_FAILURE:
+        if not is_new or not (ask.living.is_open or ask.hides_shapes):
             return False
         self.leave_outputs(ask)
         return True

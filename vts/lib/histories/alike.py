@@ -1,0 +1,123 @@
+"""What histories of additions and of operations do alike: ways to execute, wrong requests, what is judged."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Collection, Sequence
+from functools import partial
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.burst import Burst
+from npu_conformance.harness.run.executing.execution import (
+    Execution,
+    ExecutionRecorder,
+    shape_rules,
+    timing_rules,
+)
+from npu_conformance.harness.run.executing.executors import executors
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer
+from npu_conformance.specs.neuralnetworks.types import Request
+from npu_conformance.specs.versions import Version
+
+Shape = tuple[int, ...]
+
+
+class Opened(Protocol):
+    """A burst that stays open. names: by which it knows pools, by their number."""
+
+    @property
+    def living(self) -> object:
+        """The model."""
+        ...
+
+    burst: Burst
+    names: dict[int, int]
+
+
+class WithBursts(Protocol):
+    """A history with bursts."""
+
+    @property
+    def bursts(self) -> Sequence[Opened]:
+        """Those that are open."""
+        ...
+
+    def say(self, text: str) -> None:
+        """Put a step in words."""
+        ...
+
+
+def release(history: WithBursts, chance: random.Random) -> None:
+    """Let a burst forget a memory."""
+    known = [(burst, pool) for burst in history.bursts for pool in burst.names]
+    if not known:
+        return
+    burst, pool = chance.choice(known)
+    name = burst.names.pop(pool)
+    history.say(f"release {name} in the burst of {burst.living}")
+    checks.works(lambda: burst.burst.release(name), "release of a memory")
+
+
+def ending_at_once(version: Version, *, is_waiting: bool, has_burst: bool, finding_shapes: bool = False) -> list[str]:
+    """The executors that end at once: with no second burst of a model, nor behind executions that wait."""
+    without = [word for word, is_left_out in (("fenced", is_waiting), ("burst", has_burst)) if is_left_out]
+    found = executors(version, finding_shapes=finding_shapes)
+    return [one for one in found if not any(word in one for word in without)]
+
+
+def only_answer(context: CaseContext, recorder: ExecutionRecorder) -> Execution:
+    """What an asynchronous execution has ended as: its callback is notified once (NNHAL-EXECUTE-003)."""
+    seconds = context.manifest.deadlines.execute * context.manifest.time_scale
+    context.subject.wait_until(partial(bool, recorder.answers), seconds)
+    with checks.about("NNHAL-EXECUTE-003"):
+        checks.equal(len(recorder.answers), 1, "number of notifications of one execution")
+    return recorder.answers[0]
+
+
+def wrong_requests(request: Request) -> list[Request]:
+    """The request with an argument too few, or with one in a pool that does not exist."""
+    inputs, outputs = request.inputs, request.outputs
+    nowhere = replace(outputs[0], location=replace(outputs[0].location, pool_index=len(request.pools)))
+    return [
+        replace(request, inputs=inputs[1:]),
+        replace(request, outputs=outputs[1:]),
+        replace(request, outputs=(nowhere, *outputs[1:])),
+    ]
+
+
+def judge_too_little_room(
+    context: CaseContext, execution: Execution, at: int, shapes: Sequence[Collection[Shape]], *, measured: bool
+) -> None:
+    """An execution fails for want of room, and says for which output, and the shapes that it knows.
+
+    at: the output that has too little. shapes: those that each output may be told to have.
+    """
+    with checks.about("NNHAL-SHAPE-004"):
+        checks.that(execution.status != ErrorStatus.NONE, "an output has too little room, found NONE")
+    timing_rules(context, execution, measured=measured)
+    shape_rules(execution)
+    if execution.status != ErrorStatus.OUTPUT_INSUFFICIENT_SIZE:
+        return
+    with checks.about("NNHAL-SHAPE-005"):
+        found = [shape.is_sufficient for shape in execution.output_shapes]
+        checks.equal(found, [place != at for place in range(len(shapes))], "which of the outputs have room enough")
+    for shape, possible in zip(execution.output_shapes, shapes, strict=True):
+        with checks.about("NNHAL-SHAPE-006"):
+            checks.member(shape.dimensions, possible, "dimensions where an output has too little room")
+
+
+def with_unknown_sizes(shape: Shape) -> list[Shape]:
+    """A shape, and the same with 0 for any sizes that are not known."""
+    return list(itertools.product(*((size, 0) for size in shape)))
+
+
+@checks.about("NNHAL-MEMDOMAIN-004")
+def judge_token(made: DeviceBuffer, tokens: Collection[int]) -> None:
+    """See that a new buffer has a token of its own. tokens: of those that live."""
+    checks.that(made.token > 0 and made.token not in tokens, f"allocate: token {made.token} beside {tokens}")
