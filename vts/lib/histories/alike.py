@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from msgspec.structs import replace
 
@@ -62,6 +62,39 @@ def release(history: WithBursts, chance: random.Random) -> None:
     name = burst.names.pop(pool)
     history.say(f"release {name} in the burst of {burst.living}")
     checks.works(lambda: burst.burst.release(name), "release of a memory")
+
+
+class WithThings(Protocol):
+    """A history in which models live, and what they have made."""
+
+    version: Version
+    models: list[Any]
+    bursts: list[Any]
+    bound: list[Any]
+    buffers: list[Any]
+
+    def say(self, text: str) -> None:
+        """Put a step in words."""
+        ...
+
+
+def let_go_of_one(history: WithThings, may_go: Callable[[object], bool], chance: random.Random) -> None:
+    """Let go of something. What a model has made lives on, but for HIDL's bursts, which AOSP's own lose with it."""
+    kinds = [history.bursts, history.bound, history.buffers]
+    if len(history.models) > 2:
+        kinds += [history.models] * 2
+    kind = chance.choice(kinds)
+    mine = [one for one in kind if may_go(one)]
+    if not mine:
+        return
+    one = chance.choice(mine)
+    kind.remove(one)
+    if kind is history.models:
+        if not history.version.is_aidl:
+            history.bursts[:] = [burst for burst in history.bursts if burst.living is not one]
+        one.prepared_model = None
+    has_name = kind is history.models or kind is history.buffers
+    history.say(f"let go of {one if has_name else type(one).__name__}")
 
 
 def ending_at_once(version: Version, *, is_waiting: bool, has_burst: bool, finding_shapes: bool = False) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
-from typing import Any
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -12,13 +12,13 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.executing.execution import ExecutionOptions, ExecutionRecorder, config_of
 from npu_conformance.harness.run.executing.executors import run_reusable
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts.lib.histories.alike import only_answer, release
+from npu_conformance.vts.lib.histories.alike import let_go_of_one, only_answer, release
 from npu_conformance.vts.lib.histories.options import drawn_options
 from npu_conformance.vts.lib.operation_histories import buffers, bursts, caches, failures, waiting
 from npu_conformance.vts.lib.operation_histories.asking import another_example, ask
 from npu_conformance.vts.lib.operation_histories.history import MOST, History
 from npu_conformance.vts.lib.operation_histories.running import run_model
-from npu_conformance.vts.lib.operation_histories.things import Ask, Bound, Living, OpenBurst
+from npu_conformance.vts.lib.operation_histories.things import Ask, Bound
 
 Does = Callable[[History, random.Random], None]
 
@@ -109,21 +109,8 @@ def run_bound(history: History, chance: random.Random) -> None:
 
 
 def drop(history: History, chance: random.Random) -> None:
-    """Let go of something. What a model has made lives on, but for HIDL's bursts, which AOSP's own lose with it."""
-    kinds: list[list[Any]] = [history.bursts, history.bound, history.buffers]
-    if len(history.models) > 2:
-        kinds += [history.models] * 2
-    kind = chance.choice(kinds)
-    mine = [one for one in kind if _is_droppable(history, one)]
-    if not mine:
-        return
-    one = chance.choice(mine)
-    kind.remove(one)
-    if isinstance(one, Living):
-        if not history.version.is_aidl:
-            history.bursts[:] = [burst for burst in history.bursts if burst.living is not one]
-        one.prepared_model = None  # type: ignore[assignment]
-    history.say(f"let go of {one if not isinstance(one, OpenBurst | Bound) else type(one).__name__}")
+    """Let go of something that no execution that waits needs."""
+    let_go_of_one(history, partial(_is_droppable, history), chance)
 
 
 def _is_droppable(history: History, one: object) -> bool:
