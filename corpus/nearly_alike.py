@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _ASYMMETRIC = (OperandType.TENSOR_QUANT8_ASYMM, OperandType.TENSOR_QUANT8_ASYMM_SIGNED)
 _CONCATENATED = (*_ASYMMETRIC, OperandType.TENSOR_FLOAT32, OperandType.TENSOR_FLOAT16)
-_OF_SOME_VALUES = {"LOG", "RSQRT", "SQRT"}
+OF_SOME_VALUES = {"LOG", "RSQRT", "SQRT"}
 """Operations that are not defined for all values, and another zero point may make one of those."""
 _MOST = 4
 """So many sets of constants are taken."""
@@ -128,7 +128,7 @@ def _moved(vector: Vector, name: str, *, is_input: bool) -> Vector:
 
 def with_other_zero_points(vector: Vector, version: Version) -> Iterator[Vector]:
     """The vector with another zero point of one input or constant alone, where the operation takes that."""
-    if vector.operation in _OF_SOME_VALUES or not is_simple(vector) or vector.ignored:
+    if vector.operation in OF_SOME_VALUES or not is_simple(vector) or vector.ignored:
         return
     given = [name for name, one in vector.operands.items() if name in vector.inputs or one.value is not None]
     for name in [one for one in given if vector.operands[one].type in _ASYMMETRIC][:_MOST]:

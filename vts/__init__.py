@@ -19,6 +19,7 @@ AREAS = (
     "burst",
     "executions",
     "histories",
+    "nearly_alike",
     "operation_histories",
     "messages",
     "robustness",
