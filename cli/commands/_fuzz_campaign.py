@@ -38,7 +38,7 @@ def run(options: argparse.Namespace, fuzzers: Sequence[Fuzzer]) -> int:
     settings = _settings(options)
     folder = CampaignFolder(options.corpus, settings)
     try:
-        with _workers(options) as workers:
+        with _workers(options, folder) as workers:
             campaign = Campaign(folder, _job(options, settings), arms, limits, workers, CampaignLine())
             print(_headline(options, arms, folder), flush=True)
             for damage in folder.damaged:
@@ -53,10 +53,10 @@ def run(options: argparse.Namespace, fuzzers: Sequence[Fuzzer]) -> int:
         folder.close()
 
 
-def _workers(options: argparse.Namespace) -> AbstractContextManager[Workers]:
+def _workers(options: argparse.Namespace, folder: CampaignFolder) -> AbstractContextManager[Workers]:
     if options.scheduler:
         return executors.cluster(options.scheduler, options.jobs)
-    return executors.local(options.jobs or 1)
+    return executors.local(options.jobs or 1, folder.note)
 
 
 def _run_to_the_end(campaign: Campaign) -> None:
@@ -64,7 +64,8 @@ def _run_to_the_end(campaign: Campaign) -> None:
     try:
         campaign.run()
     except KeyboardInterrupt:
-        print("\ninterrupted: the rounds that were running are lost", flush=True)
+        campaign.folder.take_up()
+        print("\ninterrupted: of the rounds that were running the findings are kept, and nothing else", flush=True)
 
 
 def _limits(options: argparse.Namespace) -> Limits:

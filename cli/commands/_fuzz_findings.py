@@ -14,7 +14,9 @@ from npu_conformance.fuzz.lib.campaign.folder import (
     FINDINGS_FOLDER,
     ROUNDS,
     SETTINGS,
+    UNMERGED,
     CampaignFolder,
+    is_in_use,
     read_lines,
     refuse_links,
     settings_of,
@@ -126,3 +128,5 @@ def _require_campaign(folder: Path) -> None:
     if not (folder / SETTINGS).exists():
         raise UsageError(f"{folder}: no campaign has run there")
     refuse_links(folder)
+    if (folder / UNMERGED).exists() and not is_in_use(folder):  # a campaign was killed
+        CampaignFolder(folder, settings_of(folder)).close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import random
 import re
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from msgspec.structs import replace
 
 from npu_conformance.fuzz.lib.choices import SIZE, Choices
 from npu_conformance.fuzz.lib.inputs import Lines, lines_of
+from npu_conformance.fuzz.lib.leaks import LeakWatch
 from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
@@ -51,13 +53,17 @@ class ShortCase:
         yield self._case(self._run, self.about.format(runs=self.runs))
 
     def case_from(self, payload: Any) -> Case:
-        """The case of a failure file: its input alone."""
+        """The case of a failure file: its input alone, and what it leaves behind."""
         data = msgspec.convert(payload, Lines).data
 
         def run(context: CaseContext) -> None:
             context.attach(lambda: payload)
             with self._telling(data):
-                self.target(context).run(data)
+                target = self.target(context)
+                target.run(data)
+                leak = LeakWatch(lambda: context.subject.process() or os.getpid()).leak(target.run, data)
+                if leak is not None:
+                    raise leak
 
         return self._case(run, self.about_one)
 

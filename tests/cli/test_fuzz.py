@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import pytest
-from campaigns import SETTINGS, result, sighting
+from campaigns import SETTINGS, START, result, sighting
 from msgspec.structs import replace
 from places import HOSTILE
 
@@ -19,7 +19,7 @@ from npu_conformance.cli.commands._fuzz_campaign import CampaignLine
 from npu_conformance.cli.main import main
 from npu_conformance.fuzz import AREAS
 from npu_conformance.fuzz.lib.campaign import campaign, executors
-from npu_conformance.fuzz.lib.campaign.documents import RoundJob, RoundResult, Settings
+from npu_conformance.fuzz.lib.campaign.documents import RoundJob, RoundResult, Settings, Unmerged
 from npu_conformance.fuzz.lib.campaign.folder import CampaignFolder
 from npu_conformance.fuzz.lib.campaign.minimising import Minimising
 from npu_conformance.fuzz.lib.campaign.rounds import run_round
@@ -82,6 +82,15 @@ def test_a_finding_replays_is_listed_and_known_the_next_time(
     assert "goes on after 1 round" in capsys.readouterr().out
 
 
+def test_triage_tells_what_a_killed_campaign_had_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = CampaignFolder(tmp_path, SETTINGS)
+    folder.note(Unmerged(fuzzer="models", engine="evolution", seed=3, start=START, sighting=sighting("SIGSEGV")))
+    assert main(["fuzz", "triage", str(tmp_path)]) == 0  # the campaign goes on, and adds it at its round's end
+    folder.close()
+    assert main(["fuzz", "triage", str(tmp_path)]) == 1
+    assert capsys.readouterr().out.startswith("no findings\ncrash: SIGSEGV (models, at 0 s, 2 bytes, seen once)\n")
+
+
 def test_triage_says_which_finding_passed_when_the_next_was_found(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -127,7 +136,7 @@ def test_a_campaign_that_is_interrupted_at_once_is_no_success(
 
     monkeypatch.setattr(campaign.Campaign, "run", interrupted)
     assert fuzz(tmp_path, "--runs", "5") == 3
-    assert "interrupted: the rounds that were running are lost\n" in capsys.readouterr().out
+    assert "interrupted: of the rounds that were running the findings are kept" in capsys.readouterr().out
 
 
 def test_one_lost_round_of_several_is_said(

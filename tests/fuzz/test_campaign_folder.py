@@ -6,18 +6,31 @@ import json
 from pathlib import Path
 
 import pytest
-from campaigns import SETTINGS, result, sighting
+from campaigns import SETTINGS, START, result, sighting
 from msgspec.structs import replace
 
 from npu_conformance.fuzz.lib.campaign.documents import (
     Doubt,
     Kept,
     Settings,
+    Sighting,
+    Unmerged,
 )
-from npu_conformance.fuzz.lib.campaign.folder import FINDINGS, FINDINGS_FOLDER, ROUNDS, CampaignFolder, minimal
+from npu_conformance.fuzz.lib.campaign.folder import (
+    FINDINGS,
+    FINDINGS_FOLDER,
+    ROUNDS,
+    UNMERGED,
+    CampaignFolder,
+    minimal,
+)
 from npu_conformance.harness.run import failures
 from npu_conformance.harness.run.replay import rebuild
 from npu_conformance.specs.documents import DocumentError
+
+
+def unmerged(seed: int, found: Sighting) -> Unmerged:
+    return Unmerged(fuzzer="models", engine="evolution", seed=seed, start=START, sighting=found)
 
 
 class TestFolder:
@@ -106,6 +119,28 @@ class TestFolder:
         assert len(again.rounds) == 1
         assert len(again.corpus("models")) == 1
         again.close()
+
+    def test_what_rounds_found_that_never_ended_is_there_again(self, tmp_path: Path) -> None:
+        folder = CampaignFolder(tmp_path, SETTINGS)
+        for seed, found in ((3, sighting("SIGSEGV", b"long")), (3, sighting("SIGSEGV", b"1")), (4, sighting("SIGBUS"))):
+            folder.note(unmerged(seed, found))
+        folder.add(result("models", found=(sighting("SIGBUS"),)), 4, 1.0)
+        folder.close()  # as a killed one does
+        again = CampaignFolder(tmp_path, SETTINGS)
+        assert again.known() == {"crash: SIGBUS", "crash: SIGSEGV"}
+        failure = failures.load(tmp_path / FINDINGS_FOLDER / again.findings[1].name)
+        assert failure.payload == {"lines": ["1"], "encoding": "utf-8"}
+        assert not (tmp_path / UNMERGED).exists()
+        again.close()
+
+    def test_a_round_that_is_added_leaves_nothing_to_take_up(self, tmp_path: Path) -> None:
+        folder = CampaignFolder(tmp_path, SETTINGS)
+        another = replace(sighting("SIGSEGV"), is_another=True)
+        folder.note(unmerged(3, another))
+        folder.add(result("models", found=(another,)), 3, 1.0)
+        folder.take_up()
+        assert len(folder.findings) == 1
+        folder.close()
 
     def test_another_campaign_does_not_go_on_in_it(self, tmp_path: Path) -> None:
         CampaignFolder(tmp_path, SETTINGS).close()

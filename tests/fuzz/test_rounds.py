@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,20 +18,35 @@ import pytest
 from patience import eventually
 from places import HOSTILE
 
+from npu_conformance.fuzz import models
 from npu_conformance.fuzz.lib.attack import CURRENT, FOUND, KEPT, TALLY, FullError, ending_of
 from npu_conformance.fuzz.lib.campaign import deaths, rounds
-from npu_conformance.fuzz.lib.campaign.documents import Doubt, Kept, RoundJob, RoundResult, Sighting, Start, Tally
+from npu_conformance.fuzz.lib.campaign.documents import (
+    Doubt,
+    Kept,
+    RoundJob,
+    RoundResult,
+    Sighting,
+    Start,
+    Tally,
+    Unmerged,
+)
 from npu_conformance.fuzz.lib.campaign.minimising import Minimising
+from npu_conformance.fuzz.lib.campaign.noting import Noting
 from npu_conformance.fuzz.lib.campaign.rounds import Stopped, run_round
 from npu_conformance.fuzz.lib.current_input import CurrentInput
 from npu_conformance.fuzz.lib.ending import Ending
 from npu_conformance.fuzz.lib.model_mutator import seeds
 from npu_conformance.fuzz.lib.worker import START
 from npu_conformance.harness.judge.verdicts import Crashed
+from npu_conformance.harness.run.engine import Engine
+from npu_conformance.harness.run.replay import Discard
+from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.harness.subject.zygote import children_of
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks.types import Model
+from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.versions import NEWEST
 
 if TYPE_CHECKING:
@@ -73,11 +89,11 @@ def test_a_finding_is_made_small_and_the_round_goes_on(bug: str, kind: str, wher
     """seed: with 1 it is met once more, with 2 it is not; each time costs a process."""
     noted: list[str] = []
 
-    class Noting(Minimising):
+    class Noted(Minimising):
         def note(self, who: object, what: str) -> None:
             noted.append(what)
 
-    found = run_round(job(bug, six, seed=seed, runs=10), minimising=Noting())
+    found = run_round(job(bug, six, seed=seed, runs=10), minimising=Noted())
     assert f"{kind} in models" in noted or kind == "wrong-status"  # which takes no time
     assert noted[-1] == ""
     (sighting,) = found.sightings
@@ -91,6 +107,18 @@ def test_a_finding_is_made_small_and_the_round_goes_on(bug: str, kind: str, wher
     assert len(found.killers) == (0 if bug == "zero_point" else {1: 2, 2: 1}[seed])
     assert found.start is not None
     assert found.start.hal_version == NEWEST
+
+
+@pytest.mark.parametrize("bug", ["zero_point", "kill"])
+def test_a_finding_is_told_of_before_it_is_small(bug: str, six: bytes) -> None:
+    """A campaign that is killed meanwhile has it: see CampaignFolder.note."""
+    noted: list[Unmerged] = []
+    found = run_round(job(bug, six, seed=2, runs=10), note=noted.append)
+    assert all((one.fuzzer, one.seed, one.start) == ("models", 2, found.start) for one in noted)
+    first, *_, last = (one.sighting for one in noted)
+    assert {first.signature, last.signature} == {one.signature for one in found.sightings}
+    assert len(last.data) < len(first.data)
+    assert last.data == found.sightings[0].data
 
 
 def test_behind_a_death_the_seeds_go_on_where_they_were(six: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,6 +251,15 @@ def test_descriptors_that_remain_are_a_finding(six: bytes) -> None:
     assert sighting.message == "3 descriptors remain after 3 runs of one input"
     assert zero_points(sighting.data).count(6) == 1
     assert len(sighting.data) < len(six)
+
+
+@pytest.mark.parametrize(("bug", "outcome"), [("leak", Outcome.FAIL), ("none", Outcome.PASS)])
+def test_a_leak_is_there_again_when_its_input_is_replayed(bug: str, outcome: Outcome, six: bytes) -> None:
+    case = models.case_from({"lines": six.decode().split("\n"), "encoding": "utf-8"})
+    with closing(open_subject(DRIVERS, {"bug": bug}, "inprocess")) as subject:
+        result = Engine([case], subject, Discard()).run().results[0]
+    assert result.outcome == outcome
+    assert (bug == "leak") == ("3 descriptors remain after 3 runs of one input" in result.message)
 
 
 def test_a_finding_is_a_line_that_a_terminal_only_shows(six: bytes) -> None:
@@ -392,7 +429,7 @@ def test_time_without_a_processor_makes_no_hang(gets_a_processor: bool, monkeypa
     endless = Endless(gets_a_processor=gets_a_processor)
     watched = object.__new__(rounds._Process)
     watched.current, watched.is_hanging, watched._stop = endless, False, threading.Event()  # type: ignore[assignment]
-    watched._minimising = Minimising()
+    watched._minimising, watched._noting = Minimising(), Noting(job("none"), Path("unused"), None)
     monkeypatch.setattr(rounds._Process, "_patience", lambda self, count: 2.5)
     monkeypatch.setattr(rounds, "time", endless)
     monkeypatch.setattr(rounds, "starved", endless.starved)

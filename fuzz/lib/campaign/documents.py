@@ -147,6 +147,16 @@ class RoundResult(Document, frozen=True):
         return self.start_seconds + self.seconds + self.reducing_seconds
 
 
+class Unmerged(Document, frozen=True):
+    """A line of unmerged.jsonl: a finding of a round, by its job's seed, that has not ended."""
+
+    fuzzer: str
+    engine: EngineName
+    seed: int
+    start: Start
+    sighting: Sighting
+
+
 class Settings(Document, frozen=True):
     """campaign.json: what the folder is about. A campaign of something else does not go on in it."""
 

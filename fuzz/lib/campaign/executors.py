@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from npu_conformance.fuzz.lib.campaign.minimising import Minimising
+from npu_conformance.fuzz.lib.campaign.noting import Note
 from npu_conformance.fuzz.lib.campaign.rounds import Round, run_round
 from npu_conformance.harness.run import workers
 
@@ -25,12 +26,13 @@ class Workers:
 
 
 @contextmanager
-def local(jobs: int) -> Iterator[Workers]:
-    """So many rounds at once on this machine; leaving ends those that are still running."""
+def local(jobs: int, note: Note | None = None) -> Iterator[Workers]:
+    """So many rounds at once on this machine; leaving ends those that are still running. note: see `run_round`."""
     stop, minimising = threading.Event(), Minimising()
     with ThreadPoolExecutor(jobs) as executor:
         try:
-            yield Workers(executor, functools.partial(run_round, stop=stop, minimising=minimising), jobs, minimising)
+            here = functools.partial(run_round, stop=stop, minimising=minimising, note=note)
+            yield Workers(executor, here, jobs, minimising)
         finally:
             stop.set()
 

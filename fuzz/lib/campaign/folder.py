@@ -3,6 +3,7 @@
 campaign.json           what it is about
 rounds.jsonl            a line for each round
 findings.jsonl          a line for each finding, and failures/NAME.json to replay it
+unmerged.jsonl          a line for each finding of a round that has not ended
 corpus/FUZZER/          inputs, named by their digests; corpus/FUZZER.jsonl what each shows
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -27,6 +29,7 @@ from npu_conformance.fuzz.lib.campaign.documents import (
     RoundResult,
     Settings,
     Sighting,
+    Unmerged,
 )
 from npu_conformance.fuzz.lib.campaign.replay_files import replay_file
 from npu_conformance.fuzz.lib.findings import comes_back
@@ -42,6 +45,7 @@ from npu_conformance.specs.documents.storing import append_line, write_whole
 Line = TypeVar("Line")
 
 SETTINGS, ROUNDS, FINDINGS, CORPUS, LOCK = "campaign.json", "rounds.jsonl", "findings.jsonl", "corpus", "lock"
+UNMERGED = "unmerged.jsonl"
 FINDINGS_FOLDER = "failures"
 """As in a report folder: `replay` takes the whole campaign."""
 LARGEST_CORPUS = 4 << 20
@@ -65,12 +69,14 @@ class CampaignFolder:
         refuse_links(path)
         self._lock = _locked(path)
         self._settings = settings
+        self._noting = threading.Lock()
         self._corpus: dict[str, dict[str, tuple[int, ...]]] = {}
         try:
             _require_same(path, settings)
             self.rounds = list(read_lines(path / ROUNDS, RoundLine))
             self.findings = list(read_lines(path / FINDINGS, Finding))
             self.damaged = list(_damaged(path))
+            self.take_up()
         except BaseException:
             self.close()
             raise
@@ -128,7 +134,36 @@ class CampaignFolder:
         )
         _append(self.path / ROUNDS, line)
         self.rounds.append(line)
+        self._merged(job_seed)
         return line
+
+    def note(self, found: Unmerged) -> None:
+        """Keep a finding of a round that goes on, until that is added: a kill would lose it. Any thread may do so.
+
+        Raises UnwritableError.
+        """
+        with self._noting, writing(self.path, "the campaign"):
+            _append(self.path / UNMERGED, found)
+
+    def take_up(self) -> None:
+        """Add the findings of rounds that never ended. Raises UnwritableError; what was added by then stays."""
+        latest = {(one.seed, one.sighting.signature): one for one in read_lines(self.path / UNMERGED, Unmerged)}
+        at = self.rounds[-1].at if self.rounds else 0.0
+        with self._noting, writing(self.path, "the campaign"):
+            for found in latest.values():
+                if found.sighting.is_another or found.sighting.signature not in self.known():
+                    self._add_finding(_unmerged(found), found.sighting, found.seed, at + found.sighting.after)
+            (self.path / UNMERGED).unlink(missing_ok=True)
+
+    def _merged(self, seed: int) -> None:
+        """The findings of a round are added: they need not be kept apart any longer."""
+        path = self.path / UNMERGED
+        with self._noting:
+            if path.exists():
+                left = [one for one in read_lines(path, Unmerged) if one.seed != seed]
+                write_whole(path, b"".join(msgspec.json.encode(one) + b"\n" for one in left))
+                if not left:
+                    path.unlink()
 
     def killers(self, fuzzer: str) -> set[str]:
         """Digests of the inputs that ended a process."""
@@ -213,6 +248,10 @@ class CampaignFolder:
         return name
 
 
+def _unmerged(found: Unmerged) -> RoundResult:
+    return RoundResult(found.fuzzer, found.engine, executions=0, seconds=0.0, start_seconds=0.0, start=found.start)
+
+
 def _with_model(fuzzer: str, found: Sighting) -> Sighting:
     """The finding, with a message that says which model it is about."""
     words = in_words(fuzzer, found.data)
@@ -289,6 +328,19 @@ def _content(path: Path) -> bytes | None:
         return None
 
 
+def is_in_use(path: Path) -> bool:
+    """True where a campaign has the folder open. Raises DocumentError where nobody can have."""
+    try:
+        os.close(_locked(path))
+    except FolderInUseError:
+        return True
+    return False
+
+
+class FolderInUseError(DocumentError):
+    """Another campaign has the folder open."""
+
+
 def _locked(path: Path) -> int:
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -299,7 +351,7 @@ def _locked(path: Path) -> int:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(lock)
-        raise DocumentError(str(path), "", "another campaign is using this folder") from None
+        raise FolderInUseError(str(path), "", "another campaign is using this folder") from None
     return lock
 
 

@@ -22,6 +22,7 @@ from npu_conformance.fuzz.lib.attack import CURRENT, FOUND, KEPT, TALLY
 from npu_conformance.fuzz.lib.campaign import deaths
 from npu_conformance.fuzz.lib.campaign.documents import EngineName, Kept, RoundJob, RoundResult, Sighting, Start, Tally
 from npu_conformance.fuzz.lib.campaign.minimising import Minimising
+from npu_conformance.fuzz.lib.campaign.noting import Note, Noting
 from npu_conformance.fuzz.lib.current_input import CurrentInput
 from npu_conformance.fuzz.lib.ending import Ending
 from npu_conformance.fuzz.lib.inputs import digest
@@ -68,10 +69,15 @@ def has_atheris() -> bool:
     return importlib.util.find_spec("atheris") is not None
 
 
-def run_round(job: RoundJob, stop: threading.Event | None = None, minimising: Minimising | None = None) -> RoundResult:
+def run_round(
+    job: RoundJob,
+    stop: threading.Event | None = None,
+    minimising: Minimising | None = None,
+    note: Note | None = None,
+) -> RoundResult:
     """Do a job. Raises LoadError where the fuzzer cannot start, Stopped where it is told to end.
 
-    minimising: is told which findings are being made smaller.
+    minimising: is told which findings are being made smaller. note: is told of findings while the round goes on.
     """
     if job.engine == "atheris" and not has_atheris():
         raise LoadError(f"engine atheris: it is not installed; {pip_install('fuzz')}, or take another")
@@ -79,7 +85,8 @@ def run_round(job: RoundJob, stop: threading.Event | None = None, minimising: Mi
     left: RoundJob | None = job
     while left is not None:
         with temporary_folder() as folder:
-            part = _Part.of(left, folder, stop or threading.Event(), minimising or Minimising())
+            noting = Noting(replace(left, seed=job.seed), folder, note)
+            part = _Part.of(left, folder, stop or threading.Event(), minimising or Minimising(), noting)
         parts.append(part)
         seeds_run = left.seeds_run_after(part.tally.tried)
         left = _rest(left, part)
@@ -167,10 +174,11 @@ class _Part:
         return not self.killers
 
     @classmethod
-    def of(cls, job: RoundJob, folder: Path, stop: threading.Event, minimising: Minimising) -> _Part:
+    def of(cls, job: RoundJob, folder: Path, stop: threading.Event, minimising: Minimising, noting: Noting) -> _Part:
         """Run the fuzzer's process, and read what it left behind."""
-        process = _Process(job, folder, stop, minimising=minimising)
+        process = _Process(job, folder, stop, minimising=minimising, noting=noting)
         process.watch()
+        noting.look()
         executions, data = process.current.read()
         ending = process.ending()
         process.current.close()
@@ -181,9 +189,13 @@ class _Part:
         if ending is None:
             seconds = documents.read(folder / START, Start).seconds
             death = deaths.sighting(folder, process.returncode, data, executions, seconds if process.is_hanging else 0)
+            if death.kind != "hang":  # whether that was one is seen when it is made smaller
+                noting.tell(death)
             with minimising.of(f"{death.kind} in {job.fuzzer}"):
                 smaller = _reduced(job, death, stop)
-            found += [] if smaller is None else [replace(smaller, after=process.seconds)]
+            if smaller is not None:
+                found.append(replace(smaller, after=process.seconds))
+                noting.tell(found[-1])
         return cls(
             executions=executions,
             seconds=process.seconds,
@@ -247,12 +259,14 @@ class _Process:
         stop: threading.Event,
         module: str = "worker",
         minimising: Minimising | None = None,
+        noting: Noting | None = None,
     ) -> None:
         self.current = CurrentInput(folder / CURRENT)
         self.is_hanging = False
         self.returncode = 0
         self.seconds = self.start_seconds = 0.0
         self._folder, self._job, self._stop, self._minimising = folder, job, stop, minimising or Minimising()
+        self._noting = noting or Noting(job, folder, None)
         (folder / JOB).write_bytes(msgspec.json.encode(job))
         self._launcher = folder / "fuzzer"
         self._launcher.write_text(_launcher(job, module))
@@ -296,6 +310,7 @@ class _Process:
             now, latest = time.monotonic() - starved(process.pid), self.current.read()[0]
             kind = self.current.minimised()
             self._minimising.note(self, f"{kind} in {self._job.fuzzer}" if kind else "")
+            self._noting.look()
             if self._stop.is_set():
                 raise Stopped
             if count == 0:
