@@ -23,6 +23,7 @@ from npu_conformance.vts.lib.load import too_much
 from npu_conformance.vts.lib.operation_histories.known_models import KnownModel, Value, arguments_of
 from npu_conformance.vts.lib.operation_histories.memory import Memory, Region
 from npu_conformance.vts.lib.operation_histories.things import Ask, Bound, Held, Living, OpenBurst, Pending, Saved
+from npu_conformance.vts.lib.support import support
 
 MOST = 7
 """Of each kind that live at once."""
@@ -31,10 +32,14 @@ _WEIGHT = 3
 
 
 class Subject(msgspec.Struct):
-    """What all histories of a case share: models that the device supports, and how often a call waited for a fence."""
+    """What all histories of a case share: models that the device supports, and how often a call waited for a fence.
+
+    layouts: in which else a model's constants may lie, as far as the device was asked.
+    """
 
     models: list[KnownModel]
     waits: int = 0
+    layouts: dict[tuple[KnownModel, str], bool] = msgspec.field(default_factory=dict)
 
 
 class History(Told):
@@ -67,9 +72,18 @@ class History(Told):
         self._prepared = self.allocated = 0
 
     def build(self, known: KnownModel, chance: random.Random) -> Model:
-        """A model, with its constants in any layout."""
+        """A model, with its constants in any layout that the device supports."""
         layout = chance.choice(known.layouts) if chance.random() < 0.3 else self._layout
-        return known.build(self.context.filled_pool, layout if layout in known.layouts else known.layouts[0])
+        model = known.build(self.context.filled_pool, layout if layout in known.layouts else known.layouts[0])
+        if not self._is_supported(known, layout, model):
+            model = known.build(self.context.filled_pool, known.layouts[0])
+        return model
+
+    def _is_supported(self, known: KnownModel, layout: str, model: Model) -> bool:
+        """Whether the device supports a model with its constants there; in the first layout it is known to."""
+        if layout in known.layouts[1:] and (known, layout) not in self.subject.layouts:
+            self.subject.layouts[known, layout] = all(support(self.context, model) or [False])
+        return self.subject.layouts.get((known, layout), True)
 
     def add(self, known: KnownModel, prepared_model: PreparedModel, model: Model) -> Living:
         """Keep a prepared model."""
