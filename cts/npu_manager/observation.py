@@ -39,6 +39,7 @@ from npu_conformance.specs.npu.types import (
 cases = CaseGroup("cts.npu_manager.observation", interface="manager", group=Group.MANAGER_QUERIES)
 
 FOREGROUND, VISIBLE, CACHED = Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED
+_LAST_SYSTEM_UID = 10_000
 _PRIORITY = re.compile(r"^    (-?\d+) \[([^\]]*)\] (\d+)$", re.MULTILINE)
 _FRESH_UIDS = itertools.count(10_300)
 """Of apps that were not blocked since the device was started."""
@@ -104,6 +105,20 @@ def dump_of_priorities(context: CaseContext) -> None:
             )
         at_hal = {uid: config.priority for uid, config in hal.table.items()}
         checks.equal({uid: priority for uid, _, priority in lines}, at_hal, "the dump's table against the HAL's")
+
+
+@cases.case("dump_of_uids_without_apps", "NPU-OBS-001")
+def dump_of_uids_without_apps(context: CaseContext) -> None:
+    """The priority table ought to call uids up to 10000 `system`, and give no name to others that no app has."""
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture) as hal:
+        for uid in (_LAST_SYSTEM_UID, _LAST_SYSTEM_UID + 1):
+            hal.requested(uid)
+        names = {int(uid): package for uid, package, _ in _PRIORITY.findall(dump(fixture))}
+        expected = {0: "system", SYSTEM_UID: "system", _LAST_SYSTEM_UID: "system", _LAST_SYSTEM_UID + 1: ""}
+        for uid, name in expected.items():
+            if names.get(uid, name) != name:
+                context.warn_quality(f"the dump calls uid {uid} {names[uid]!r}, and AOSP's {name!r}")
 
 
 @cases.case("dump_without_permission", "NPU-OBS-002")
