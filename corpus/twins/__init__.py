@@ -62,22 +62,22 @@ def twins(operation: str, version: Version) -> Iterator[Twins]:
 def _edited(vector: Vector, edit: Edit, version: Version, found: set[str]) -> Iterator[Twins]:
     """What an edit makes of a vector, but for what was found before."""
     for name, edited in edit(vector, version):
-        other = None if name in found else computed(edited, version)
-        if other is not None and differ(vector, other):
+        other = None if name in found else _computed(edited, version)
+        if other is not None and _differ(vector, other):
             found.add(name)
             yield Twins(name, vector, other)
 
 
 def of_two_requests(name: str, vector: Vector, version: Version) -> Iterator[Twins]:
     """Models of fixed shapes for the first two requests of one whose shapes come with the request."""
-    one, other = (computed(_closed(vector, example), version) for example in vector.examples[:2])
+    one, other = (_computed(_closed(vector, example), version) for example in vector.examples[:2])
     if one is not None and other is not None:
         yield Twins(name, one, other)
 
 
 def of_parameters(vector: Vector, version: Version) -> Iterator[Twins]:
     """Models that have the parameters of the requests of one as constants: the first beside each of the others."""
-    models = [computed(one, version) for one in nearly_alike.with_constants(vector, asked_for(vector))]
+    models = [_computed(one, version) for one in nearly_alike.with_constants(vector, asked_for(vector))]
     first, *others = models or [None]
     for number, other in enumerate(others, 1):
         if first is not None and other is not None:
@@ -97,7 +97,7 @@ def _bases(operation: str, version: Version) -> Iterator[Vector]:
         fixed = nearly_alike.with_constants(first, vector.inputs[1:]) if len(vector.inputs) > 1 else ()
         for one in (first, *fixed):
             for edited in (constants.of_many_bits(quantization.of_either_sign(one)), one):
-                base = computed(edited, version)
+                base = _computed(edited, version)
                 if base is not None:
                     yield base
                     break
@@ -119,7 +119,7 @@ def _is_plain(vector: Vector) -> bool:
     return is_general and (bool(vector.referenced) or is_simple(vector))
 
 
-def computed(vector: Vector, version: Version) -> Vector | None:
+def _computed(vector: Vector, version: Version) -> Vector | None:
     """The vector with its first example alone, and the oracles' results; None where it is illegal or has limits."""
     inputs = {name: array for name, array in vector.examples[0].inputs.items() if name in vector.inputs}
     opened = vector if vector.referenced else turns.of_any_shape(vector)
@@ -158,7 +158,7 @@ def _is_ordinary(array: Array) -> bool:
     return bool(numpy.isfinite(array).all() and (abs(array.astype(float)) <= _LARGEST).all())
 
 
-def differ(one: Vector, other: Vector) -> bool:
+def _differ(one: Vector, other: Vector) -> bool:
     """True where arguments come in another order, or results differ by more than a device may be off."""
     if (one.inputs, one.outputs, one.relaxed) != (other.inputs, other.outputs, other.relaxed):
         return True
