@@ -45,8 +45,11 @@ class Told:
         self.said.append(text)
 
     def telling(self) -> AbstractContextManager[None]:
-        """Inside, what fails names what was done."""
-        return checks.reworded(lambda message: "\n".join([f"{message}\nWhat was done:", *_numbered(self.said)]))
+        """Inside, what fails names what was done before, if anything was."""
+        return checks.reworded(lambda message: "\n".join([message, *self._told()]))
+
+    def _told(self) -> list[str]:
+        return ["What was done:", *_numbered(self.said)] if self.said else []
 
 
 def first_failure(

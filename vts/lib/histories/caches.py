@@ -138,18 +138,19 @@ def _drawn(history: History, other: Recipe | None, chance: random.Random) -> Rec
 
 def _save(history: History, client: Client, saved: Saved, chance: random.Random) -> None:
     name = chance.choice(("none", "maximum", "hour")) if history.version >= Version.V1_3 else "none"
-    preparation = client.save(
-        history.model(saved.recipe),
-        saved.cache.handles(),
-        saved.token,
-        beside=PreparationArguments(
-            deadline_ns=deadline(name, history.version),
-            priority=chance.randrange(3),
-            preference=chance.randrange(3),
-            **drawn_beside(history.version, chance),
-        ),
-    )
-    living = history.add(saved.recipe, model_of(preparation))
+    with checks.telling(lambda: str(saved.recipe)):
+        preparation = client.save(
+            history.model(saved.recipe),
+            saved.cache.handles(),
+            saved.token,
+            beside=PreparationArguments(
+                deadline_ns=deadline(name, history.version),
+                priority=chance.randrange(3),
+                preference=chance.randrange(3),
+                **drawn_beside(history.version, chance),
+            ),
+        )
+        living = history.add(saved.recipe, model_of(preparation))
     history.say(f"prepare {living} and save it")
     _let_go(history, living)
 

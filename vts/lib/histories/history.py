@@ -134,17 +134,18 @@ class History(Told):
             with checks.about("NNHAL-SUPPORT-004"):
                 checks.that(all(self.context.supported_operations(model)), "a supported model is no longer supported")
         name = "short" if self.version >= Version.V1_3 and chance.random() < 0.2 else "none"
-        answer = self.context.prepare(
-            model,
-            priority=chance.randrange(3),
-            preference=chance.randrange(3),
-            deadline=deadline(name, self.version),
-            **drawn_beside(self.version, chance),
-        )
-        if name == "short" and answer.prepared_model is None:
-            checks.member(answer.status, LATE, "status of a preparation with a deadline")
-            return None
-        return self.add(recipe, preparation.model_of(answer))
+        with checks.telling(lambda: str(recipe)):
+            answer = self.context.prepare(
+                model,
+                priority=chance.randrange(3),
+                preference=chance.randrange(3),
+                deadline=deadline(name, self.version),
+                **drawn_beside(self.version, chance),
+            )
+            if name == "short" and answer.prepared_model is None:
+                checks.member(answer.status, LATE, "status of a preparation with a deadline")
+                return None
+            return self.add(recipe, preparation.model_of(answer))
 
     @property
     def busy(self) -> set[Held]:

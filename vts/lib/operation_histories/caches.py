@@ -33,8 +33,9 @@ def save(history: History, chance: random.Random) -> None:
         client.restored(saved.cache.handles(), saved.token)  # nothing is written to the files any more
         saved.known, saved.model, saved.token = known, model, token
     beside = PreparationArguments(priority=chance.randrange(3), **drawn_beside(history.version, chance))
-    preparation = client.save(model, saved.cache.handles(), token, beside=beside)
-    history.say(f"prepare {history.add(known, model_of(preparation), model)} and save it")
+    with checks.telling(lambda: str(known)):
+        preparation = client.save(model, saved.cache.handles(), token, beside=beside)
+        history.say(f"prepare {history.add(known, model_of(preparation), model)} and save it")
     if chance.random() < 0.7:
         _restore(history, client, saved, chance)
 

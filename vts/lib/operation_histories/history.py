@@ -96,13 +96,14 @@ class History(Told):
         """Prepare one more model, which is supported."""
         known = self.drawn(chance)
         model = self.build(known, chance)
-        answer = self.context.prepare(
-            model,
-            priority=chance.randrange(3),
-            preference=chance.randrange(3),
-            **drawn_beside(self.version, chance),
-        )
-        return self.add(known, preparation.model_of(answer), model)
+        with checks.telling(lambda: str(known)):
+            answer = self.context.prepare(
+                model,
+                priority=chance.randrange(3),
+                preference=chance.randrange(3),
+                **drawn_beside(self.version, chance),
+            )
+            return self.add(known, preparation.model_of(answer), model)
 
     def drawn(self, chance: random.Random) -> KnownModel:
         """A model: often of the family of one that lives, and rather one of several examples."""
