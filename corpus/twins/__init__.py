@@ -123,13 +123,15 @@ def _computed(vector: Vector, version: Version) -> Vector | None:
     """The vector with its first example alone, and the oracles' results; None where it is illegal or has limits."""
     inputs = {name: array for name, array in vector.examples[0].inputs.items() if name in vector.inputs}
     opened = vector if vector.referenced else turns.of_any_shape(vector)
-    if not _is_defined(vector) or not _is_legal(opened, inputs, version):
+    if not _is_defined(vector) or not _is_legal(opened, inputs, max(version, Version.V1_2)):
         return None
     outputs = _evaluated(opened, inputs)
     if not all(map(_is_ordinary, (*inputs.values(), *outputs.values()))):
         return None
     results = {name: vector.operands[name].with_dimensions(array.shape) for name, array in outputs.items()}
-    return replace(vector, operands={**vector.operands, **results}, examples=(Example(inputs, outputs),))
+    whole = replace(vector, operands={**vector.operands, **results}, examples=(Example(inputs, outputs),))
+    # Outputs of any shape, with which it was evaluated, are legal since HAL 1.2.
+    return whole if version >= Version.V1_2 or _is_legal(whole, inputs, version) else None
 
 
 def _is_defined(vector: Vector) -> bool:
@@ -152,10 +154,10 @@ def _evaluated(vector: Vector, inputs: Mapping[str, Array]) -> Mapping[str, Arra
 
 
 def _is_ordinary(array: Array) -> bool:
-    """True where no value is a limit of its type, of which a device may make several things."""
+    """True where there are values, and none is a limit of its type, of which a device may make several things."""
     import numpy
 
-    return bool(numpy.isfinite(array).all() and (abs(array.astype(float)) <= _LARGEST).all())
+    return bool(array.size and numpy.isfinite(array).all() and (abs(array.astype(float)) <= _LARGEST).all())
 
 
 def _differ(one: Vector, other: Vector) -> bool:

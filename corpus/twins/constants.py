@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from npu_conformance.corpus.turns import DATA
 from npu_conformance.corpus.vectors import Graph, Vector
-from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.enums import FusedActivation, OperandType
 from npu_conformance.specs.versions import Version
 
 if TYPE_CHECKING:
@@ -70,8 +70,19 @@ def other_parameters(vector: Vector, _version: Version) -> Iterator[tuple[str, V
     """Another value of a scalar, or of a tensor of one element."""
     for name, value in _constants(vector):
         if value.size == 1:
-            for step in (*_STEPS, 2, 3):
-                yield name, _with(vector, name, _stepped(value.reshape(())[()], step).reshape(value.shape))
+            for other in _others(name, value):
+                yield name, _with(vector, name, other)
+
+
+def _others(name: str, value: Array) -> Iterator[Array]:
+    """Other values of a parameter; of an activation those that there are, though a device may take more."""
+    import numpy
+
+    if name == "activation":
+        yield from (numpy.full_like(value, one) for one in FusedActivation)
+    else:
+        element = value.reshape(())[()]
+        yield from (_stepped(element, step).reshape(value.shape) for step in (*_STEPS, 2, 3))
 
 
 def other_graphs(vector: Vector, _version: Version) -> Iterator[tuple[str, Vector]]:
