@@ -6,7 +6,7 @@ from npu_conformance.corpus.generators._elementwise import SHAPES, SHORT, stored
 from npu_conformance.corpus.generators._shared_quantization import shared_quantization
 from npu_conformance.corpus.generators._zero_sized import zero_sized
 from npu_conformance.corpus.generators.base import Vectors, positive
-from npu_conformance.corpus.generators.data import dyadic, integers, uniform
+from npu_conformance.corpus.generators.data import WIDE, dyadic, integers, uniform
 from npu_conformance.corpus.generators.operands import Operands, OperandSpec, constant, int32, tensor
 from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
 from npu_conformance.corpus.pairwise import pairwise
@@ -209,6 +209,19 @@ def int32_wraparound(operation: str) -> Vectors:
         operands(tensor(INT32, (5,), first), tensor(INT32, (5,), second)),
         {"output": tensor(INT32, (5,))},
         hazards=["int32-arithmetic"],
+    )
+
+
+def int32_wide(operation: str) -> Vectors:
+    """Integers of which float32 does not hold the last bits."""
+    second = [1, 7, 1, -1, 7, -3]
+    yield positive(
+        "int32_wide",
+        operation,
+        operands(tensor(INT32, (6,), WIDE), tensor(INT32, (6,), second)),
+        {"output": tensor(INT32, (6,))},
+        hazards=["int32-arithmetic"],
+        description="float32 would round by more than one",
     )
 
 

@@ -59,6 +59,12 @@ _PAIRS: dict[str, tuple[OperandType, list[float], list[float], str]] = {
         [_BOTTOM, _TOP, _BOTTOM, _TOP, 2**24, 1, 1, 2**30],
         "the sign of a difference would overflow; float32 would not tell 2^24 + 1 from 2^24",
     ),
+    "int32_wide": (
+        INT32,
+        [123456789, 123456790, 2**30 + 33, 2**30 + 30, -(2**31) + 65, -(2**31) + 70, 123456789, -987654321],
+        [123456790, 123456789, 2**30 + 30, 2**30 + 33, -(2**31) + 70, -(2**31) + 65, 123456789, -987654321],
+        "float32 would not tell the first six pairs apart",
+    ),
     "bool8_other_bytes": (
         BOOL8,
         [0, 2, 255, 0, 255, 128],

@@ -6,7 +6,7 @@ from npu_conformance.corpus.generators._elementwise import SHAPES, SHORT, stored
 from npu_conformance.corpus.generators._shared_quantization import shared_quantization
 from npu_conformance.corpus.generators._squares import squares
 from npu_conformance.corpus.generators.base import Vectors, positive
-from npu_conformance.corpus.generators.data import dyadic, integers, uniform
+from npu_conformance.corpus.generators.data import WIDE, dyadic, integers, uniform
 from npu_conformance.corpus.generators.operands import tensor
 from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
 from npu_conformance.corpus.pairwise import pairwise
@@ -85,6 +85,13 @@ def _special(operation: str) -> Vectors:
         {"input0": tensor(INT32, (5,), first), "input1": tensor(INT32, (5,), second)},
         {"output": tensor(INT32, (5,))},
         description="a comparison in float32 would not tell 2^24 + 1 from 2^24",
+    )
+    yield positive(
+        "int32_wide",
+        operation,
+        {"input0": tensor(INT32, (6,), WIDE), "input1": tensor(INT32, (6,), [one - 5 for one in WIDE[:3]] + WIDE[:3])},
+        {"output": tensor(INT32, (6,))},
+        description="float32 would round by more than one",
     )
     infinite, finite = [math.inf, -math.inf, math.inf, -math.inf], [1.5, 2.5, -math.inf, -3.5]
     for kind in (FLOAT32, FLOAT16):

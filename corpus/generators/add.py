@@ -16,4 +16,5 @@ def vectors() -> Vectors:
     yield from _arithmetic.int32_row("ADD")
     yield _arithmetic.without_elements("ADD")
     yield from _arithmetic.int32_wraparound("ADD")
+    yield from _arithmetic.int32_wide("ADD")
     yield from _rejections.arithmetic("ADD")

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators.base import INTERNAL, Vectors, positive, rejected
+from npu_conformance.corpus.generators.data import WIDE
 from npu_conformance.corpus.generators.operands import OperandSpec, tensor
 from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
 from npu_conformance.corpus.vectors import Vector
@@ -84,6 +85,7 @@ def _edges() -> Vectors:
         yield _cast(f"{_NAMES[source]}_to_quant8_saturation", source, QUANT8, (9,), outside, about)
     wide = [16777217, -16777219, 2**31 - 1, -(2**31), 1000, -3]
     yield _cast("int32_to_float32_wide", INT32, FLOAT32, (6,), wide, "integers that a float32 has to round")
+    yield _cast("int32_to_int32_wide", INT32, INT32, (6,), WIDE, "float32 would round by more than one")
     far = [100000.75, -70001.5, 16777215.0, 2147483520.0, -2147483648.0, 8388607.5]
     about = "up to the largest float32 that an int32 holds"
     yield _cast("float32_to_int32_wide", FLOAT32, INT32, (6,), far, about, excluded=[INTERNAL])

@@ -16,6 +16,7 @@ def vectors() -> Vectors:
     yield from _arithmetic.int32_row("DIV")
     yield _arithmetic.without_elements("DIV")
     yield _rounds_down()
+    yield from _arithmetic.int32_wide("DIV")
     yield from _by_zero()
     yield from _rejections.arithmetic("DIV")
     yield _rejections.quantized_before("DIV", "fl8")

@@ -18,6 +18,7 @@ def vectors() -> Vectors:
     yield from _arithmetic.int32_row("MUL")
     yield _arithmetic.without_elements("MUL")
     yield from _arithmetic.int32_wraparound("MUL")
+    yield from _arithmetic.int32_wide("MUL")
     yield from _rejections.arithmetic("MUL")
     yield from _output_scale()
 

@@ -7,7 +7,7 @@ from npu_conformance.corpus.generators._elementwise import RANKS, SHORT, Shape, 
 from npu_conformance.corpus.generators._extrema import QUANTIZATIONS
 from npu_conformance.corpus.generators._shared_quantization import shared_quantization
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected
-from npu_conformance.corpus.generators.data import dyadic, integers
+from npu_conformance.corpus.generators.data import WIDE, dyadic, integers
 from npu_conformance.corpus.generators.operands import Operands, OperandSpec, tensor
 from npu_conformance.corpus.generators.types import BOOL8, FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
 from npu_conformance.corpus.pairwise import pairwise
@@ -116,6 +116,13 @@ def _special() -> Vectors:
         ),
         {"output": tensor(INT32, (4,))},
         description="values are copied: float32 would round 2^24 + 1",
+    )
+    yield positive(
+        "int32_wide",
+        "SELECT",
+        _inputs(tensor(BOOL8, (6,), [1, 0, 0, 1, 1, 0]), tensor(INT32, (6,), WIDE), tensor(INT32, (6,), WIDE[::-1])),
+        {"output": tensor(INT32, (6,))},
+        description="values are copied: float32 would round by more than one",
     )
     yield positive(
         "float32_condition_of_every_byte",

@@ -15,5 +15,6 @@ def vectors() -> Vectors:
     yield from _arithmetic.int32_row("SUB")
     yield _arithmetic.without_elements("SUB")
     yield from _arithmetic.int32_wraparound("SUB")
+    yield from _arithmetic.int32_wide("SUB")
     yield from _rejections.arithmetic("SUB")
     yield _rejections.quantized_before("SUB", "1.1")
