@@ -180,8 +180,9 @@ def unknown_kind_in_request(context: CaseContext) -> None:
     """A request with a pool of an unknown kind is rejected; in AIDL the kinds are a closed union."""
     prepared_model = addition.supported(context).prepared(context)
     memory = replace(context.pool(addition.POOL).memory, kind="no_such_kind")
-    execution = _executed(context, prepared_model, memory)
-    checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution with memory of an unknown kind")
+    for where, execution in _executed_in_each_place(context, prepared_model, memory):
+        what = f"execution with memory of an unknown kind, {where}"
+        checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, what)
 
 
 @_behaviours.case("request.null_handle", "NNHAL-MEMORY-005", "NNHAL-REQUEST-016")
@@ -189,19 +190,21 @@ def null_handle_in_request(context: CaseContext) -> None:
     """A request with a pool that has no handle is rejected; in AIDL the transport may reject it first."""
     prepared_model = addition.supported(context).prepared(context)
     memory = replace(context.pool(addition.POOL).memory, token=0)
-    execution = _executed(context, prepared_model, memory)
     rejections = {ErrorStatus.INVALID_ARGUMENT}
     if context.version.is_aidl:
         rejections.add(ErrorStatus.GENERAL_FAILURE)
-    checks.status(execution.status, rejections, "execution with a null memory handle")
+    for where, execution in _executed_in_each_place(context, prepared_model, memory):
+        checks.status(execution.status, rejections, f"execution with a null memory handle, {where}")
 
 
 @_behaviours.case("request.negative_size", "NNHAL-MEMORY-009", since=Version.FL5)
 def negative_size_in_request(context: CaseContext) -> None:
     """A request with a pool of negative size is rejected."""
     prepared_model = addition.supported(context).prepared(context)
-    execution = _executed(context, prepared_model, replace(context.pool(addition.POOL).memory, size=-1))
-    checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution with memory of negative size")
+    memory = replace(context.pool(addition.POOL).memory, size=-1)
+    for where, execution in _executed_in_each_place(context, prepared_model, memory):
+        what = f"execution with memory of negative size, {where}"
+        checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, what)
 
 
 @_behaviours.case("model.unknown_kind", "NNHAL-MEMORY-004", until=HIDL_LAST)
@@ -223,8 +226,9 @@ def negative_offset_in_request(context: CaseContext) -> None:
     """A request with a mapped file of negative offset is rejected."""
     prepared_model = addition.supported(context).prepared(context)
     memory = replace(context.pool(addition.POOL, "mmap_fd").memory, offset=-addition.POOL)
-    execution = _executed(context, prepared_model, memory)
-    checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution with memory of negative offset")
+    for where, execution in _executed_in_each_place(context, prepared_model, memory):
+        what = f"execution with memory of negative offset, {where}"
+        checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, what)
 
 
 @_behaviours.case("model.negative_size", "NNHAL-MEMORY-009", since=Version.FL5)
@@ -398,3 +402,16 @@ def _says_general_failure(context: CaseContext, status: int, what: str) -> None:
 
 def _executed(context: CaseContext, prepared_model: PreparedModel, memory: Memory) -> Execution:
     return execute(context, prepared_model, addition.request(memory), measure=False)
+
+
+def _executed_in_each_place(
+    context: CaseContext, prepared_model: PreparedModel, memory: Memory
+) -> Iterator[tuple[str, Execution]]:
+    """Execute with all arguments in this memory; as the second pool with the output in it, or with nothing."""
+    yield "in the only pool", _executed(context, prepared_model, memory)
+    right = addition.request(context.pool(addition.POOL).memory)
+    (output,) = right.outputs
+    behind = replace(output, location=replace(output.location, pool_index=1))
+    for what, outputs in (("with the output", (behind,)), ("with nothing", (output,))):
+        request = replace(right, outputs=outputs, pools=(*right.pools, RequestMemoryPool(pool=memory)))
+        yield f"in the second pool, {what}", execute(context, prepared_model, request, measure=False)

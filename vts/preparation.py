@@ -121,6 +121,18 @@ def told_apart(context: CaseContext) -> None:
         chosen.adds(context, prepared_model, pool, values, inputs=1, what=what)
 
 
+@cases.case("models.of_rewritten_constants", "NNHAL-PREPARE-013", "NNHAL-EXECUTE-001")
+def of_rewritten_constants(context: CaseContext) -> None:
+    """A model is what its pools hold when it is prepared, though an equal one was prepared in that memory before."""
+    chosen, pool = addition.supported(context), context.pool(addition.POOL)
+    constant = _holding(context, chosen.packed(addition.B))
+    for values in (addition.B, (-8.0, 0.5), addition.B):
+        constant.write(0, chosen.packed(values))
+        # The model before is let go of, since a device may read its constants as long as it lives.
+        what = f"execution of the model with the constant {values}"
+        chosen.adds(context, chosen.prepared(context, constant.memory), pool, values, inputs=1, what=what)
+
+
 @cases.case("models.nearly_alike", "NNHAL-PREPARE-013", "NNHAL-EXECUTE-001")
 def nearly_alike(context: CaseContext) -> None:
     """Models that differ in a late byte, a far operand, one pool or an order alone are executed each as itself."""
