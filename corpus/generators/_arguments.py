@@ -5,6 +5,7 @@ import math
 import numpy
 
 from npu_conformance.corpus.generators._elementwise import SHORT, stored_bytes
+from npu_conformance.corpus.generators._many_results import many_results
 from npu_conformance.corpus.generators.base import INTERNAL, Vectors, positive, rejected
 from npu_conformance.corpus.generators.data import FAR_EXTREMES, dyadic, integers
 from npu_conformance.corpus.generators.operands import OperandSpec, int32, tensor
@@ -44,6 +45,7 @@ def vectors(operation: str) -> Vectors:
         yield _positive(f"{SHORT[kind]}_cube_axis_1", operation, _input(kind, (3, 3, 3), seed + 90), 1, about)
     far = tensor(INT32, (100_001,), FAR_EXTREMES)
     yield _positive("int32_index_needs_more_than_16_bits", operation, far, 0)
+    yield from many_results(operation)
     yield from _ties(operation)
     yield from _limits(operation)
     yield from _open(operation)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import SHORT as _SHORT
 from npu_conformance.corpus.generators._elementwise import stored_bytes
+from npu_conformance.corpus.generators._many_results import many_results
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected
 from npu_conformance.corpus.generators.data import dyadic, integers
 from npu_conformance.corpus.generators.operands import OperandSpec, boolean, int32s, scalar, tensor
@@ -82,6 +83,7 @@ def cases(operation: str, kinds: Sequence[OperandType], data: Data) -> Vectors:
         about = "no size tells one axis from another"
         cube = data(kind, (3, 3, 3), 90 + seed)
         yield reduction(f"{SHORT[kind]}_cube_axis_1", operation, cube, (1,), False, about)
+    yield from many_results(operation)
     yield from _open(operation, kinds[0], data)
 
 

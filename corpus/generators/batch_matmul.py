@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from npu_conformance.corpus.generators._many_results import many_results
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators._shared_quantization import shared_quantization
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected, rejection
@@ -29,6 +30,7 @@ def vectors() -> Vectors:
     yield from _by_hand()
     yield from _corners()
     yield from _found_late()
+    yield from many_results("BATCH_MATMUL")
     yield from _long_rows()
     yield from _shared()
     yield from _rejected()

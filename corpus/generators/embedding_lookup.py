@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from npu_conformance.corpus.generators._many_results import many_results
 from npu_conformance.corpus.generators._moves import (
     FAR,
     FIVE,
@@ -41,6 +42,7 @@ def vectors() -> Vectors:
             indices = int32s(*lookups) if turn % 3 == 2 else late(int32s(*lookups))
             output = result(kind, (len(lookups), *dimensions[1:]))
             yield _positive(f"{kind}_{name}", indices, source(kind, dimensions), output)
+    yield from many_results("EMBEDDING_LOOKUP")
     for kind in ("quant8", "quant8_signed"):
         for zero_point in (0, 255):
             point = {"zero_point": zero_point}

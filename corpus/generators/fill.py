@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from npu_conformance.corpus.generators._elementwise import SHORT
+from npu_conformance.corpus.generators._many_results import many_results
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected
 from npu_conformance.corpus.generators.operands import OperandSpec, int32s, scalar, tensor
 from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32
@@ -33,6 +34,7 @@ def vectors() -> Vectors:
             scalar(_SCALARS[kind], _VALUES[kind][row["value"]]),
             row["known"],
         )
+    yield from many_results("FILL")
     for kind, scalar_kind in _SCALARS.items():
         value = tensor(scalar_kind, (), [-5])
         for known in ("constant", "open_rank"):

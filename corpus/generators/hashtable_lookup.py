@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from npu_conformance.corpus import oracles
+from npu_conformance.corpus.generators._many_results import many_results
 from npu_conformance.corpus.generators._moves import late, result, source, special_floats, unknown
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import Vectors, positive, rejection
@@ -36,6 +37,7 @@ def vectors() -> Vectors:
             known = late(int32s(*keys)) if turn % 3 == 1 else int32s(*keys)
             output = result(kind, (len(lookups), *row))
             yield _positive(f"{kind}_{name}", _arguments(indices, known, values), output, len(lookups))
+    yield from many_results("HASHTABLE_LOOKUP")
     for zero_point in (0, 100, 255):
         point = {"zero_point": zero_point}
         inputs = _arguments(int32s(3, 4, 1), int32s(1, 2, 3), source("quant8", (3, 2), first=50, **point))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import SHORT
+from npu_conformance.corpus.generators._many_results import many_results
 from npu_conformance.corpus.generators._reductions import CASES, numbers
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected
 from npu_conformance.corpus.generators.operands import OperandSpec, int32, int32s, tensor
@@ -24,6 +25,7 @@ def vectors() -> Vectors:
             axes,
             row["keep"],
         )
+    yield from many_results("MEAN")
     yield _mean("float32_keep_dims_2", numbers(FLOAT32, (2, 3), 90), (1,), 2, "any positive number keeps the axes")
     for seed, kind in enumerate((FLOAT32, FLOAT16, QUANT8, SIGNED)):
         # Alone, a negative axis that is taken for its absolute value gives another shape or none.

@@ -5,6 +5,7 @@ By hand: of a b and c d, axis 0 gives the shape [2, 2] with a b / c d, axis 1 gi
 
 from collections.abc import Sequence
 
+from npu_conformance.corpus.generators._many_results import many_results
 from npu_conformance.corpus.generators._moves import FIVE, late, result, source, special_floats, unknown
 from npu_conformance.corpus.generators.base import Vectors, positive, rejection
 from npu_conformance.corpus.generators.operands import Operands, OperandSpec, int32, tensor
@@ -40,6 +41,7 @@ def vectors() -> Vectors:
         for name, (dimensions, count, axis) in CASES.items():
             tensors = [source(kind, dimensions, first=20 * index % 230) for index in range(count)]
             yield _positive(f"{kind}_{name}", axis, tensors, result(kind, stacked(dimensions, count, axis)))
+    yield from many_results("PACK")
     for kind in ("quant8", "quant8_signed"):
         for zero_point in (0, 255):
             point = {"zero_point": zero_point}

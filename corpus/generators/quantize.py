@@ -4,6 +4,7 @@ import math
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import RANKS, SHORT
+from npu_conformance.corpus.generators._many_results import many_results
 from npu_conformance.corpus.generators._zero_sized import zero_sized
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.data import uniform
@@ -19,6 +20,7 @@ def vectors() -> Vectors:
     """Both float types to both quantised ones; ranks; halves; saturation at both ends, and of infinities."""
     yield from _ranks()
     yield from _edges()
+    yield from many_results("QUANTIZE")
     yield from _zero_sized()
     yield from _rejections.declared("QUANTIZE", FLOAT32, QUANT8, "C2")
 

@@ -1,5 +1,6 @@
 """The generator of SQUEEZE."""
 
+from npu_conformance.corpus.generators._many_results import many_results
 from npu_conformance.corpus.generators._moves import (
     FOUR,
     rejected_outputs,
@@ -45,6 +46,7 @@ def vectors() -> Vectors:
         inputs = {"input": signed_zeros(kind, (1, 4)), "axes": int32s(0)}
         yield positive(f"{kind}_negative_zeros", "SQUEEZE", inputs, {"output": result(kind, (4,))}, since="1.1")
     yield from _rejected()
+    yield from many_results("SQUEEZE")
 
 
 def _rejected() -> Vectors:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy
 
 from npu_conformance.corpus.generators._elementwise import SHORT
+from npu_conformance.corpus.generators._many_results import many_results
 from npu_conformance.corpus.generators.base import INTERNAL, Vectors, positive, rejected
 from npu_conformance.corpus.generators.data import FAR_EXTREMES
 from npu_conformance.corpus.generators.operands import Operands, OperandSpec, int32, tensor
@@ -40,6 +41,7 @@ def vectors() -> Vectors:
         kind, (shape, k) = row["type"], _CASES[row["case"]]
         yield _positive(f"{SHORT[kind]}_{row['case']}", _distinct(kind, shape, seed), k)
     yield _positive("int32_indices_need_more_than_16_bits", tensor(INT32, (100_001,), FAR_EXTREMES), 2)
+    yield from many_results("TOPK_V2")
     yield from _ties()
     yield from _limits()
     yield from _open()
