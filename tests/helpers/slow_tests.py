@@ -129,7 +129,7 @@ SHARES: dict[str, dict[str, int]] = {
         "test_a_kind_gets_its_verdict_and_hurts_nobody_else": 6,
     },
     "harness/wire/test_minimal_driver.py": {
-        "test_the_line_of_readme_is_green": 1,
+        "test_the_line_of_readme_is_green": 2,
     },
     "harness/wire/test_node_driver.py": {
         "test_it_passes_the_smoke_scope": NONE,
