@@ -37,6 +37,8 @@ from npu_conformance.specs.versions import Version
 cases = CaseGroup("cts.memory.drivers", interface="runtime")
 
 _OK = ResultCode.NO_ERROR
+_OPEN_SIZES = replace(OPEN_SIZE, dimension_count=2, dimensions=(0, 0))
+_SIX = (1.0, -2.0, 0.5, 4.0, 8.0, -16.0)
 
 
 def _allocations(app: ScriptedApp, name: str) -> int:
@@ -63,9 +65,9 @@ def _fill(app: ScriptedApp, memory: int) -> None:
 
 
 def _check(app: ScriptedApp, memory: int, expected: tuple[float, ...] = TOTAL) -> None:
-    pool = app.context.pool(8)
+    pool = app.context.pool(4 * len(expected))
     app.succeed("memory_copy", memory, object_of(app, pool.memory))
-    checks.equal(unpacked(pool.read(0, 8)), expected, "the sum")
+    checks.equal(unpacked(pool.read(0, 4 * len(expected))), expected, "the sum")
 
 
 @cases.case("one_device", "FW-MEM-011", "FW-GEN-007", since=Version.V1_3)
@@ -303,6 +305,33 @@ def unknown_shape_is_copied(context: CaseContext) -> None:
     result = _memory(app, Role("output", compilation, 0))
     _open_sum(app, compilation, target, result)
     _check(app, result, tuple(one + two for one, two in zip(TOTAL, SECOND, strict=True)))
+
+
+@cases.case("unknown_shape_is_copied_each_time", "FW-MEM-006", "FW-MEM-008", since=Version.V1_3)
+def unknown_shape_is_copied_each_time(context: CaseContext) -> None:
+    """Each copy tells a driver's memory its shape anew, also where it has as many bytes as the one before."""
+    app = ScriptedApp(context, driver("one", exec_time=FAST))
+    compilation = app.finished_compilation(app.finished_model(_OPEN_SIZES, _OPEN_SIZES), app.named("one"))
+    target, result = (_memory(app, Role(role, compilation, 0)) for role in ("input", "output"))
+    for shape in ((2, 3), (3, 2), (6, 1), (2, 3)):
+        source = _memory(app, Role("output", compilation, 0))
+        _sum_of(app, compilation, shape, place(app.memory, packed(_SIX)), source)
+        app.succeed("memory_copy", source, target)
+        _sum_of(app, compilation, shape, target, result)
+        _check(app, result, tuple(3 * one for one in _SIX))
+
+
+def _sum_of(app: ScriptedApp, compilation: int, shape: tuple[int, ...], first: Pointer | int, output: int) -> None:
+    """Add six numbers of this shape. first: where they are, or memory that holds them."""
+    execution = app.execution(compilation)
+    sized = replace(_OPEN_SIZES, dimensions=shape)
+    if isinstance(first, Pointer):
+        app.succeed("execution_set_input", execution, 0, sized, first, 4 * len(_SIX))
+    else:
+        app.succeed("execution_set_input_from_memory", execution, 0, sized, first, 0, 0)
+    app.succeed("execution_set_input", execution, 1, sized, place(app.memory, packed(_SIX)), 4 * len(_SIX))
+    app.succeed("execution_set_output_from_memory", execution, 0, None, output, 0, 0)
+    app.expect("execution_compute", app.compute(execution))
 
 
 def _open_sum(app: ScriptedApp, compilation: int, first: Pointer | int, output: int) -> None:
