@@ -167,6 +167,7 @@ def refused_launch(history: History, chance: random.Random) -> None:
         checks.status(launched.status, allowed, "launch of a fenced execution that is to be refused")
     signal_open([own])
     history.leave_outputs(asked)
+    waiting.finish_early(history, roots[:-1], chance)
 
 
 def late_again(history: History, chance: random.Random) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
@@ -123,6 +124,7 @@ def _launch(
     )
     if launched.status in EXHAUSTED:
         history.leave_outputs(asked)
+        finish_early(history, roots, chance)
         return
     checks.status(launched.status, {ErrorStatus.NONE}, what)
     late, turns = _late(history, asked, chance), asked.activation is not None and chance.random() < 0.5
@@ -234,6 +236,12 @@ def _roots(history: History, chance: random.Random) -> list[Root]:
 def settle(history: History, chance: random.Random) -> None:
     """Signal the fences of the client, or let one fail, in any order, and see every execution end."""
     finish(history, chance, may_fail=True)
+
+
+def finish_early(history: History, roots: Iterable[Root], chance: random.Random) -> None:
+    """See every execution end where a call took so long that fences were signalled for which others wait, too."""
+    if any(root.is_settled for root in roots):
+        finish(history, chance, may_fail=False)
 
 
 def finish(history: History, chance: random.Random, *, may_fail: bool) -> None:

@@ -72,6 +72,8 @@ def _launch(
     )
     if launched.status in EXHAUSTED:
         history.leave_outputs(asked)
+        if any(root.is_settled for root in roots):  # the call took so long that others need wait no longer
+            settle(history, chance)
         return
     history.pending.append(Pending(asked, launched, roots, options.measure, bound))
     if bound is not None:
