@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import executors
 from npu_conformance.mlts.lib import times, told
+from npu_conformance.mlts.lib.known_inputs import KnownInputs
 from npu_conformance.mlts.lib.loaded_model import Inference, LoadedModel, built
 from npu_conformance.mlts.lib.steadiness import Steadiness
 from npu_conformance.mlts.lib.streams import Stream
@@ -21,12 +21,8 @@ if TYPE_CHECKING:
     from npu_conformance.corpus.zoo import Samples, ZooModel
 
 _ITEMS = 16
-_BLOCK = 4
-"""Inferences of one implementation before the other's turn: what slows the machine down meets both."""
 _KNOWN = 0
 """The item that is repeated."""
-_SOONER = 0.8
-"""An answer that comes within this part of the time of others was not computed: MLPerf's audits allow 0.9."""
 
 
 def infer(context: CaseContext, model: ZooModel) -> None:
@@ -56,7 +52,7 @@ def _measure(
     times.samples(budget, lambda: _block(samplers))
     for sampler in samplers:
         context.measurements += sampler.measurements("burst" if executor else "inference")
-    told.judge(context, samplers[0].told)
+    told.judge(context, samplers[0].inferences.fresh)
     _judge_known(context, samplers[0])
 
 
@@ -66,33 +62,25 @@ def _started(side: Side, model: ZooModel, samples: Samples, executor: str) -> Sa
 
 def _block(samplers: Sequence[Sampler]) -> float:
     """A turn of each implementation; the seconds that count of the one under test."""
-    seconds = [sampler.side.attempt(sampler.block) for sampler in samplers]
+    seconds = [sampler.side.attempt(sampler.inferences.turn) for sampler in samplers]
     assert seconds[0] is not None
     return seconds[0]
 
 
 def _judge_known(context: CaseContext, sampler: Sampler) -> None:
-    """Warn where answers to the input that is repeated come sooner than others by more than chance: they are kept."""
-    fresh = times.of_seconds(sampler.name, "fresh", sampler.fresh)
-    known = times.of_seconds(sampler.name, "known", sampler.known)
-    if known.high is not None and fresh.low is not None and known.high < _SOONER * fresh.low:
-        context.warn_quality(
-            f"answers to an input that is repeated take {known.value:.3g} ms, to others {fresh.value:.3g} ms: "
-            "the device seems to keep answers, and its latency is not that of an inference"
-        )
+    """Warn where answers to the input that is repeated come sooner than others: they are kept."""
+    if told := sampler.inferences.told:
+        context.warn_quality(f"{told}: the device seems to keep answers, and its latency is not that of an inference")
 
 
 class Sampler:
-    """One implementation with a model prepared; it keeps what each inference took, in seconds."""
+    """One implementation with a model prepared; its inferences are kept."""
 
     def __init__(self, side: Side, model: ZooModel, samples: Samples, executor: str) -> None:
         if executor not in executors(side.context.version):
             executor = ""
         self.side, self.name = side, model.name
-        self.fresh: list[float] = []
-        self.known: list[float] = []
-        self.on_device: list[float] = []
-        self.told: list[Inference] = []
+        self.inferences = KnownInputs(self._infer, self._repeat)
         self._steady_known = Steadiness()
         self._loaded = LoadedModel(side.context, model.vector, executor=executor)
         self._stream = Stream(model, samples, self._loaded, Steadiness())
@@ -104,28 +92,22 @@ class Sampler:
         while spent < budget.warm_up:
             spent += self._stream.infer().seconds
 
-    def block(self) -> float:
-        """Some inferences with the items in their order; then the known one, of which the repetitions count.
+    def _infer(self) -> Inference:
+        return self._stream.infer()
 
-        The seconds of those that count.
-        """
-        fresh = [self._stream.infer() for _ in range(_BLOCK)]
-        self.told += [replace(inference, outputs={}) for inference in fresh]
-        self.on_device += [inference.on_device for inference in fresh if inference.on_device is not None]
-        repetitions = [self._stream.repeat(_KNOWN) for _ in range(1 + _BLOCK)]
-        for inference in repetitions:
-            self._steady_known.check(_KNOWN, inference.outputs)
-        seconds = [inference.seconds for inference in (*fresh, *repetitions[1:])]
-        self.fresh += seconds[:_BLOCK]
-        self.known += seconds[_BLOCK:]
-        return sum(seconds)
+    def _repeat(self) -> Inference:
+        inference = self._stream.repeat(_KNOWN)
+        self._steady_known.check(_KNOWN, inference.outputs)
+        return inference
 
     def measurements(self, way: str) -> Iterator[Measurement]:
         """What was measured, by the way in which the model was executed; nothing of what never began."""
         single = {"prepare": self._loaded.prepare_seconds, "first_inference": self._first} if way == "inference" else {}
         for name, seconds in single.items():
             yield times.of_seconds(self.name, name, [seconds], self.side.name)
-        for name, samples in ((way, self.fresh), (f"{way}_on_device", self.on_device)):
+        fresh = self.inferences.fresh
+        on_device = [inference.on_device for inference in fresh if inference.on_device is not None]
+        for name, samples in ((way, [one.seconds for one in fresh]), (f"{way}_on_device", on_device)):
             if samples:
                 yield times.of_seconds(self.name, name, samples, self.side.name)
 
@@ -138,6 +120,7 @@ cases = PerModel(
         "ML-LAT-002",
         "ML-LAT-004",
         "ML-ACC-006",
+        "NNHAL-EXECUTE-018",
         "NNHAL-TIMING-004",
         "NNHAL-TIMING-005",
         "NNHAL-TIMING-006",
