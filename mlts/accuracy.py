@@ -12,6 +12,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import Scope
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.mlts.lib import non_finite
 from npu_conformance.mlts.lib.loaded_model import LoadedModel
 from npu_conformance.mlts.lib.streams import Stream
 from npu_conformance.mlts.lib.zoo_cases import PerModel, Side, sides
@@ -67,9 +68,10 @@ def _answers(side: Side, model: ZooModel, samples: Samples) -> Answers:
         _in_time(side.context, seconds, f"{item + 1} of {samples.count} items")
         outputs.append(inference.outputs)
     answers = Answers(model, samples, concatenated(outputs), side.name)
-    wrong = answers.first_without_number()
-    with checks.about("ML-ACC-004"):
-        checks.that(wrong is None, f"outputs of {model.name}: expected numbers, found others in those of item {wrong}")
+    if (wrong := answers.first_without_number()) is not None:
+        what = f"output {wrong.element} of {model.name} for item {wrong.item}"
+        with checks.about("NNHAL-EXECUTE-001"):
+            checks.fail(what, "a number", non_finite.spelt(wrong.value))
     return answers
 
 
@@ -160,7 +162,17 @@ _REQUIREMENTS = {
 cases = PerModel(
     "mlts.accuracy",
     "answers",
-    ("ML-ACC-004", "ML-ACC-001", "ML-ACC-002", "ML-ACC-003", "ML-ACC-005", "ML-ACC-006", "ML-ACC-008", "ML-LAT-003"),
+    (
+        "ML-ACC-004",
+        "ML-ACC-001",
+        "ML-ACC-002",
+        "ML-ACC-003",
+        "ML-ACC-005",
+        "ML-ACC-006",
+        "ML-ACC-008",
+        "ML-LAT-003",
+        "NNHAL-EXECUTE-001",
+    ),
     "Answers of {model} over its data: right as often as they have to be, and as another implementation is.",
     answer,
 ).cases

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from npu_conformance.corpus.zoo import Samples, ZooModel
     from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 
+_COEXIST, _ALL_WAYS, _RIGHT = "NNHAL-PREPARE-013", "NNHAL-EXECUTE-008", "NNHAL-EXECUTE-001"
 _ITEMS, _STEPS = 2, 6
 _WEIGHTS = {"float32", "uint8", "int8"}
 """Element types of weights; integers of 32 bits are biases, axes and shapes."""
@@ -41,9 +42,9 @@ _WEIGHTS = {"float32", "uint8", "int8"}
 class Together:
     """A model with some data on one device, and what it answered when it was alone."""
 
-    def __init__(self, context: CaseContext, model: ZooModel, seed: int = 0) -> None:
-        """seed: of its data."""
-        self.context, self.model = context, model
+    def __init__(self, context: CaseContext, model: ZooModel, rule: str, seed: int = 0) -> None:
+        """rule: the requirement that another answer breaks. seed: of its data."""
+        self.context, self.model, self._rule = context, model, rule
         self.samples: Samples = model.samples(_ITEMS, seed) if not model.states else model.samples(1, seed)
         self._steadiness = Steadiness()
 
@@ -58,7 +59,7 @@ class Together:
     def infer(self, stream: Stream) -> None:
         """Execute with the next item; the answer is the one that the model gave alone. Raises Failed."""
         item = stream.next_item
-        self._steadiness.check(item, stream.infer().outputs)
+        self._steadiness.check(item, stream.infer().outputs, self._rule)
 
     def infer_all(self, stream: Stream) -> None:
         """Execute with the first items."""
@@ -88,7 +89,7 @@ def twin_of(model: ZooModel) -> ZooModel:
 def beside_a_twin(context: CaseContext, model: ZooModel) -> None:
     """Each alone; both by turns; one behind the release of the other; both from their caches."""
     built(context, model.vector)
-    both = [Together(context, twin_of(model)), Together(context, model)]
+    both = [Together(context, each, _COEXIST) for each in (twin_of(model), model)]
     for one in both:
         one.infer_all(one.loaded())
     _check_difference(both)
@@ -111,7 +112,7 @@ def _check_difference(both: Sequence[Together]) -> None:
     for _ in range(_ITEMS):
         answers, others = first.infer().outputs, second.infer().outputs
         alike += [answer.tobytes() == others[name].tobytes() for name, answer in answers.items()]
-    with checks.about("NNHAL-PREPARE-014"):
+    with checks.about(_COEXIST):
         checks.that(
             not all(alike),
             f"answers of two models of one structure with other weights to {_ITEMS} items: expected a difference, "
@@ -149,7 +150,7 @@ def _token(is_first: bool) -> bytes:
 
 def in_every_way(context: CaseContext, model: ZooModel) -> None:
     """Every way to execute gives the answers of the usual one, item by item."""
-    one = Together(context, model)
+    one = Together(context, model, _ALL_WAYS)
     prepared = LoadedModel(context, model.vector).prepared_model
     for executor in executors(context.version):
         with context.configuration(executor):
@@ -162,7 +163,7 @@ def in_two_streams(context: CaseContext, model: ZooModel) -> None:
     States of a recurrent model travel as inputs and outputs; what a driver keeps of them shows in the other stream.
     """
     built(context, model.vector)
-    both = [Together(context, model, seed) for seed in (0, 1)]
+    both = [Together(context, model, _COEXIST, seed) for seed in (0, 1)]
     for one in both:
         one.infer_many(one.loaded())
     shared = LoadedModel(context, model.vector).prepared_model
@@ -197,10 +198,10 @@ def with_alike_items(context: CaseContext, model: ZooModel) -> None:
     steadiness = Steadiness()
     for item in range(samples.count):
         fresh = Stream(model, samples, LoadedModel(context, model.vector))
-        steadiness.check(item, fresh.repeat(item).outputs)
+        steadiness.check(item, fresh.repeat(item).outputs, _RIGHT)
     stream = Stream(model, samples, LoadedModel(context, model.vector))
     for item in (*range(samples.count), *reversed(range(samples.count))):
-        steadiness.check(item, stream.repeat(item).outputs)
+        steadiness.check(item, stream.repeat(item).outputs, _RIGHT)
 
 
 def alike(samples: Samples) -> Samples:
@@ -233,28 +234,28 @@ def cases() -> Iterator[Case]:
 _TWINS = PerModel(
     "mlts.together",
     "twins",
-    ("NNHAL-PREPARE-014", "ML-LAT-005"),
+    (_COEXIST, "ML-LAT-005"),
     "{model} and a twin with other weights answer beside each other, and from caches, as each of them alone.",
     beside_a_twin,
 )
 _WAYS = PerModel(
     "mlts.together",
     "ways",
-    ("NNHAL-PREPARE-014",),
+    (_ALL_WAYS, _RIGHT),
     "Every way to execute {model} gives the same answers to its data.",
     in_every_way,
 )
 _ALIKE = PerModel(
     "mlts.together",
     "alike",
-    ("NNHAL-PREPARE-014", "ML-ACC-004"),
+    (_RIGHT, "ML-ACC-004"),
     "Inputs of {model} that are alike in part do not get each other's answers.",
     with_alike_items,
 )
 _STREAMS = PerModel(
     "mlts.together",
     "streams",
-    ("NNHAL-PREPARE-014", "ML-ACC-006"),
+    (_COEXIST, "ML-ACC-006"),
     "Two streams of data that {model} gets by turns and at once are answered as each of them alone.",
     in_two_streams,
 )

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _LEAST, _MOST = 3, 100
 """Compilations of each kind; the most as in MLTS."""
+_PREPARED, _RESTORED = "NNHAL-EXECUTE-018", "NNHAL-CACHE-010"
+"""What is broken where a model answers otherwise: one that was compiled again, one that comes from a cache."""
 
 
 def compile_model(context: CaseContext, model: ZooModel) -> None:
@@ -52,21 +54,24 @@ class Compiler:
     def measurements(self) -> Iterator[Measurement]:
         """What each kind takes, and how large the cache is where the device keeps one of the model."""
         context = self._side.context
-        yield self._repeated("prepare_without_cache", lambda: context.prepare(self._built))
+        yield self._repeated("prepare_without_cache", lambda: context.prepare(self._built), _PREPARED)
         client = CacheClient(context) if context.version >= Version.V1_2 else None
         if client is None or not client.caches:
             return
         cache = client.cache()
-        yield self._repeated("prepare_saving", lambda: client.save(self._built, client.cache().handles()))
+        yield self._repeated("prepare_saving", lambda: client.save(self._built, client.cache().handles()), _PREPARED)
         saved = client.save(self._built, cache.handles())
         checks.status(outcome(saved), {ErrorStatus.NONE}, "prepareModel with cache files")
         size = sum(map(len, cache.contents()))
         if size and outcome(client.restore(cache.handles())) == ErrorStatus.NONE:
-            yield self._repeated("prepare_from_cache", lambda: client.restore(cache.handles()))
+            yield self._repeated("prepare_from_cache", lambda: client.restore(cache.handles()), _RESTORED)
             yield Measurement(self._model.name, "cache_size", "bytes", size, beside=self._side.name)
 
-    def _repeated(self, name: str, prepare: Callable[[], Preparation]) -> Measurement:
-        """The times of many preparations, of which the first and the last have to give the same model."""
+    def _repeated(self, name: str, prepare: Callable[[], Preparation], rule: str) -> Measurement:
+        """The times of many preparations, of which the first and the last have to give the same model.
+
+        rule: the requirement that is broken where they do not.
+        """
         last: list[Preparation] = []
 
         def step() -> float:
@@ -75,25 +80,26 @@ class Compiler:
             seconds = times.monotonic() - started
             checks.status(outcome(preparation), {ErrorStatus.NONE}, name.replace("_", " "))
             if not last:
-                self._check(preparation)
+                self._check(preparation, rule)
             last[:] = [preparation]
             return seconds
 
         seconds = times.samples(self._budget, step)
-        self._check(last[0])
+        self._check(last[0], rule)
         return times.of_seconds(self._model.name, name, seconds, self._side.name)
 
-    def _check(self, preparation: Preparation) -> None:
+    def _check(self, preparation: Preparation, rule: str) -> None:
         if preparation.prepared_model is None:
             checks.fail("preparation with status NONE", "a prepared model", "None")
         loaded = LoadedModel(self._side.context, self._model.vector, prepared_model=preparation.prepared_model)
-        Stream(self._model, self._samples, loaded, self._steadiness).infer()
+        outputs = Stream(self._model, self._samples, loaded).infer().outputs
+        self._steadiness.check(0, outputs, rule)
 
 
 cases = PerModel(
     "mlts.latency",
     "compilation",
-    ("ML-LAT-005", "ML-LAT-001"),
+    ("ML-LAT-005", "ML-LAT-001", _PREPARED, _RESTORED),
     "How long it takes to prepare {model}: without a cache, saving to one, and from it.",
     compile_model,
 ).cases

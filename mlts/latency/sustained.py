@@ -42,7 +42,7 @@ def execute_long(context: CaseContext, model: ZooModel) -> None:
 cases = PerModel(
     "mlts.latency",
     "sustained",
-    ("ML-LAT-004",),
+    ("ML-LAT-004", "NNHAL-EXECUTE-018"),
     "Whether inferences of {model} take longer when they go on for a while: a minute in the full scope.",
     execute_long,
 ).cases

@@ -74,7 +74,7 @@ class _Caller:
 cases = PerModel(
     "mlts.latency",
     "throughput",
-    ("ML-LAT-001",),
+    ("ML-LAT-001", "NNHAL-EXECUTE-018"),
     "How many inferences of {model} are done in a second, by one caller and by several at once.",
     execute_at_once,
 ).cases

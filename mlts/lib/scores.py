@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy
 
 from npu_conformance.corpus.zoo.own.evaluation import real_values
+from npu_conformance.mlts.lib import non_finite
 from npu_conformance.mlts.lib.metrics import classification, errors, signals, speech
 from npu_conformance.mlts.lib.metrics.intervals import bootstrap, wilson
 from npu_conformance.specs.documents.results import Measurement, Unit
@@ -16,6 +17,14 @@ from npu_conformance.specs.documents.results import Measurement, Unit
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
     from npu_conformance.corpus.zoo import Samples, ZooModel
+
+
+class NoNumber(NamedTuple):
+    """An element that is infinite or no number. element: the output and the place in it, such as `scores[0, 9]`."""
+
+    item: int
+    element: str
+    value: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +45,14 @@ class Answers:
         states = {state.output for state in self.model.states}
         return next(name for name in self.model.vector.outputs if name not in states)
 
-    def first_without_number(self) -> int | None:
-        """The first item that has an output which is infinite or no number; None where all are numbers."""
-        wrong = [~numpy.isfinite(array.reshape(len(array), -1)).all(axis=1) for array in self.outputs.values()]
-        places = numpy.flatnonzero(numpy.logical_or.reduce(wrong))
-        return int(places[0]) if places.size else None
+    def first_without_number(self) -> NoNumber | None:
+        """What is infinite or no number in the first item that has such an output; None where all are numbers."""
+        places = {name: non_finite.first(array) for name, array in self.outputs.items()}
+        wrong = [(place, name) for name, place in places.items() if place is not None]
+        if not wrong:
+            return None
+        place, name = min(wrong, key=lambda each: each[0][0])
+        return NoNumber(place[0], non_finite.element(name, place[1:]), float(self.outputs[name][place]))
 
     def real(self, name: str) -> Array:
         """The real values of an output [items, elements]."""

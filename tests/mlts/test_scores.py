@@ -80,4 +80,7 @@ def test_an_output_that_is_no_number_is_found(value: float) -> None:
     assert answers.first_without_number() is None
     outputs = {name: array.copy() for name, array in answers.outputs.items()}
     outputs[answers.main][5].reshape(-1)[1] = value
-    assert replace(answers, outputs=outputs).first_without_number() == 5
+    found = replace(answers, outputs=outputs).first_without_number()
+    assert found is not None
+    assert (found.item, found.element) == (5, f"{answers.main}[0, 1]")
+    assert numpy.array_equal(found.value, value, equal_nan=True)

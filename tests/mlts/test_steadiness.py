@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy
 import pytest
 
@@ -43,5 +45,17 @@ def test_answers_to_one_item(first: numpy.ndarray, later: numpy.ndarray, is_same
     if is_same:
         steadiness.check(3, {"scores": later})
         return
-    with pytest.raises(Failed, match="output scores of item 3, executed again"):
+    with pytest.raises(Failed, match=r"output scores(\[\d\])? of item 3, executed again") as failure:
         steadiness.check(3, {"scores": later})
+    assert failure.value.about == ("NNHAL-EXECUTE-018",)
+
+
+def test_what_is_no_number_is_named_with_its_place_and_its_rule() -> None:
+    steadiness = Steadiness()
+    steadiness.check(3, {"scores": numpy.full((1, 10), 0.5, numpy.float32)})
+    later = numpy.full((1, 10), 0.5, numpy.float32)
+    later[0, 9] = NAN
+    told = "output scores[0, 9] of item 3, executed again: expected 0.5 as the first time, found NaN"
+    with pytest.raises(Failed, match=re.escape(told)) as failure:
+        steadiness.check(3, {"scores": later}, "NNHAL-CACHE-010")
+    assert failure.value.about == ("NNHAL-CACHE-010",)
