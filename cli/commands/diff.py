@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from npu_conformance.cli.commands._output import print_json
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
 from npu_conformance.specs.diagnostics.counted import counted
+from npu_conformance.specs.diagnostics.one_line import one_line
 
 if TYPE_CHECKING:
     from npu_conformance.specs.documents.summary import Results
@@ -39,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Print each case whose verdict changed; exit 1 where one got worse."""
-    from npu_conformance.harness.report import comparison, durations
+    from npu_conformance.harness.report import comparison, durations, moved
     from npu_conformance.harness.run import folders, results
     from npu_conformance.harness.run.baseline import require_comparable
 
@@ -59,6 +60,8 @@ def execute(options: argparse.Namespace) -> int:
         print(f"{counted(gone, 'case')} only in {options.before}")
     if new := sum(change.before is None for change in changes):
         print(f"{counted(new, 'case')} only in {options.after}")
+    for line in moved.lines(moved.measurements([before, after]), "report BEFORE AFTER --html FILE shows all"):
+        print(one_line(line))
     for line in durations.lines(durations.durations([before, after])):
         print(line)
     print(f"{counted(len(shown), 'verdict')} changed, {worse} for the worse")

@@ -7,13 +7,12 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from npu_conformance.harness.report import durations
+from npu_conformance.harness.report import durations, moved
 from npu_conformance.harness.report.durations import Durations
+from npu_conformance.harness.report.moved import ComparedMeasurement
 from npu_conformance.harness.report.sections.head import Verdict, verdict
-from npu_conformance.harness.report.templating import figure
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.diagnostics.one_line import one_line
-from npu_conformance.specs.documents.results import Measurement
 from npu_conformance.specs.documents.summary import Results
 from npu_conformance.specs.outcomes import Outcome
 
@@ -67,39 +66,6 @@ class DifferingCase:
 
 
 @dataclass(frozen=True)
-class ComparedMeasurement:
-    """One thing that was measured in several runs, run by run; None where a run did not measure it."""
-
-    subject: str
-    name: str
-    unit: str
-    beside: str
-    case: str
-    measured: tuple[Measurement | None, ...]
-
-    def ratio(self, run: int) -> float | None:
-        """The value of a run as a ratio to that of the first run that has one; None for that run itself."""
-        first = next(number for number, each in enumerate(self.measured) if each is not None)
-        base, now = self.measured[first], self.measured[run]
-        known = run != first and base is not None and now is not None and base.value
-        return now.value / base.value if known and now and base else None
-
-    @property
-    def what(self) -> str:
-        """What was measured, in words."""
-        device = f" on {self.beside}" if self.beside else ""
-        return f"{self.name.replace('_', ' ')} of {self.subject}{device}"
-
-    def __str__(self) -> str:
-        told = []
-        for number, each in enumerate(self.measured):
-            ratio = self.ratio(number)
-            words = figure(each.value) if each else "-"
-            told.append(words + (f" (x{figure(ratio)})" if ratio is not None else ""))
-        return f"{self.what}, {self.unit}: {' -> '.join(told)}"
-
-
-@dataclass(frozen=True)
 class Comparison:
     """Runs in order of time, with what differs. remarks: why a difference may be no change of the implementation.
 
@@ -126,7 +92,7 @@ def compared(runs: Iterable[ComparedRun], is_worse: IsWorse) -> Comparison:
         suites=tuple(dict.fromkeys(suite for run in ordered for suite in run.results.by_suite)),
         differing=tuple(sorted(in_all, key=lambda case: not case.worse)),
         only_in_some=len(differing) - len(in_all),
-        measurements=tuple(_measurements(ordered)),
+        measurements=tuple(moved.measurements([run.results for run in ordered])),
         durations=durations.durations([run.results for run in ordered]),
     )
 
@@ -143,7 +109,7 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     yield from _some([f"  {case}" for case in comparison.differing], "cases with different verdicts, run by run:")
     if comparison.only_in_some:
         yield f"{counted(comparison.only_in_some, 'case')} only in some of the runs"
-    yield from _some([f"  {each}" for each in comparison.measurements], "measurements, run by run:")
+    yield from moved.lines(comparison.measurements, "--html FILE shows all")
     yield from durations.lines(comparison.durations)
     worse = sum(case.worse for case in comparison.differing)
     yield f"{len(comparison.differing)} verdicts differ, {worse} for the worse in the last run"
@@ -191,18 +157,3 @@ def _differing(runs: Sequence[ComparedRun], is_worse: IsWorse) -> Iterator[Diffe
             told = [outcome for outcome in found if outcome is not None]
             before, now = told[-2:] if len(told) > 1 else (told[-1], told[-1])
             yield DifferingCase(name, found, is_worse(before, now), now in _SHOWN_BETTER and is_worse(now, before))
-
-
-def _measurements(runs: Sequence[ComparedRun]) -> Iterator[ComparedMeasurement]:
-    """What runs measured, by the case's own order; a measurement is the same where all its names are."""
-    by_run = [
-        {
-            (case.case, each.subject, each.name, each.unit, each.beside): each
-            for case in run.results.cases
-            for each in case.measurements
-        }
-        for run in runs
-    ]
-    for key in dict.fromkeys(key for measured in by_run for key in measured):
-        case, subject, name, unit, beside = key
-        yield ComparedMeasurement(subject, name, unit, beside, case, tuple(measured.get(key) for measured in by_run))

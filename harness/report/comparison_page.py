@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from npu_conformance.harness.report import charts, durations
-from npu_conformance.harness.report.comparison import ComparedMeasurement, ComparedRun, Comparison
+from npu_conformance.harness.report import charts, durations, moved
+from npu_conformance.harness.report.comparison import ComparedRun, Comparison
+from npu_conformance.harness.report.moved import ComparedMeasurement
 from npu_conformance.harness.report.shown_run import ORDER, SIGNS, Section
 from npu_conformance.harness.report.templating import page, render
 from npu_conformance.specs.diagnostics.counted import counted
@@ -80,9 +81,9 @@ def _differing(comparison: Comparison) -> Section | None:
 
 
 def _measured(comparison: Comparison) -> Section | None:
-    """The measurements by name, each with a picture that has a line for each run."""
+    """The measurements by name, each with a picture that has a line for each run: what moved furthest comes first."""
     by_name: dict[tuple[str, str], list[ComparedMeasurement]] = {}
-    for each in comparison.measurements:
+    for each in _by_movement(comparison.measurements):
         by_name.setdefault((each.name, each.unit), []).append(each)
     if not by_name:
         return None
@@ -90,8 +91,20 @@ def _measured(comparison: Comparison) -> Section | None:
         (name.replace("_", " "), unit, _chart(name, unit, rows), _lines(rows), rows)
         for (name, unit), rows in by_name.items()
     ]
-    body = render("comparison_measured.html", figures=figures, runs=comparison.runs)
-    return Section("measurements", "Measurements", f"{len(comparison.measurements):,}", body)
+    far = moved.moved(comparison.measurements)
+    body = render("comparison_measured.html", figures=figures, runs=comparison.runs, moved=far)
+    note = f"{len(comparison.measurements):,}, of which {len(far):,} moved in the last run"
+    return Section("measurements", "Measurements", note, body)
+
+
+def _by_movement(measurements: Sequence[ComparedMeasurement]) -> list[ComparedMeasurement]:
+    """The furthest first; what another implementation took stands behind the same of the one under test."""
+    own = {_key(each): each.movement for each in measurements if not each.beside}
+    return sorted(measurements, key=lambda each: (-own.get(_key(each), 0.0), _key(each)))
+
+
+def _key(each: ComparedMeasurement) -> tuple[str, str, str]:
+    return each.case, each.subject, each.name
 
 
 def _lines(rows: Sequence[ComparedMeasurement]) -> str:

@@ -197,6 +197,20 @@ def test_what_got_worse_is_told(command: Command, tmp_path: Path) -> None:
     assert (code, json.loads(out)) == (0, [row])
 
 
+def test_a_figure_that_moved_is_told(command: Command, tmp_path: Path) -> None:
+    """A driver that became slow has the same verdicts."""
+    assert command("run", "vts.queries.liveness.ping", *PLUGIN, "--report", "before")[0] == 0
+    stored = json.loads((tmp_path / "before" / "results.json").read_text())
+    for name, milliseconds in (("quick", 0.15), ("slow", 3.6)):
+        figure = {"subject": "digits", "name": "inference", "unit": "ms", "value": milliseconds, "count": 9}
+        stored["cases"][0]["measurements"] = [figure]
+        (tmp_path / f"{name}.json").write_text(json.dumps(stored))
+    code, out, _ = command("diff", "quick.json", "slow.json")
+    title = "figures that moved, the furthest first, run by run:\n"
+    told = f"{title}  inference of digits, ms: 0.15 -> 3.6 (x24)\n0 verdicts changed, 0 for the worse\n"
+    assert (code, out) == (0, told)
+
+
 def test_a_configuration_that_got_worse_in_a_case_that_passes_is_told(command: Command, tmp_path: Path) -> None:
     name = "vts.generated.RELU.float32_rank1"
     assert command("run", name, "--plugin", "reference", "--isolation", "inprocess", "--report", "before")[0] == 0

@@ -13,7 +13,7 @@ from npu_conformance.harness.report import comparison_page
 from npu_conformance.harness.report.comparison import ComparedRun, Comparison, compared, lines
 from npu_conformance.harness.run import results
 from npu_conformance.harness.run.baseline import is_regression
-from npu_conformance.specs.documents.results import CaseResult, Digests
+from npu_conformance.specs.documents.results import CaseResult, Digests, Measurement
 from npu_conformance.specs.outcomes import Outcome
 
 DAYS = ("2030-01-14T08:00:00Z", "2030-01-15T08:00:00Z", "2030-01-16T08:00:00Z")
@@ -78,6 +78,79 @@ def test_measurements_stand_beside_each_other_with_their_ratio_to_the_first() ->
         "inference of digits on litert, ms: 1 -> 1 (x1) -> -",
         "inference of other, ms: - -> - -> 5",
     ]
+
+
+def figures(day: int, *values: Measurement) -> ComparedRun:
+    return run(day, measured("latency.digits", *values))
+
+
+def share(name: str, value: float, count: int = 60) -> Measurement:
+    return Measurement("digits", name, "fraction", value, count=count)
+
+
+def test_what_moved_is_told_and_the_furthest_first() -> None:
+    """Nothing is told of what did not move: it hid what did."""
+    still = [latency(f"still{number}", 2.0) for number in range(30)]
+    before = figures(0, *still, share("top_1", 0.967), latency("digits", 0.156), latency("digits", 1.0, "litert"))
+    after = figures(1, *still, share("top_1", 0.867), latency("digits", 3.57), latency("digits", 9.0, "litert"))
+    told = list(lines(compare(before, after)))
+    assert told[2:-1] == [
+        "figures that moved, the furthest first, run by run:",
+        "  inference of digits, ms: 0.156 -> 3.57 (x22.88)",
+        "  top 1 of digits, fraction: 0.967 -> 0.867 (x0.8966)",
+        "31 figures did not move by more than chance, or are of the implementation beside it; --html FILE shows all",
+    ]
+
+
+def value(unit: Any, number: float, **given: Any) -> Measurement:
+    return Measurement("digits", given.pop("name", "figure"), unit, number, **given)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "factor"),
+    [
+        (latency("digits", 1.0, low=0.9, high=1.1), latency("digits", 3.0, low=2.2, high=4.0), 2.0),
+        (latency("digits", 3.0, low=2.2, high=4.0), latency("digits", 1.0, low=0.9, high=1.1), 2.0),
+        (latency("digits", 1.0, low=0.9, high=1.1), latency("digits", 3.0, low=1.0, high=4.0), 1.0),
+        (latency("digits", 1.0, low=1.0, high=1.0), latency("digits", 1.4, low=1.4, high=1.4), 1.0),
+        (value("ms", 1.0), value("ms", 3.9), 1.0),
+        (value("ms", 1.0), value("ms", 5.0), 5.0),
+        (value("per second", 100.0, count=9), value("per second", 25.0, count=9), 4.0),
+        (value("per second", 100.0, count=9), value("per second", 60.0, count=9), 1.0),
+        (value("bytes", 100.0), value("bytes", 120.0), 1.2),
+        (value("absolute", 0.25), value("absolute", -1.0), 4.0),
+        (value("squared", 0.0), value("squared", 0.5), 1e6),
+        (value("squared", 0.0), value("squared", 0.0), 1.0),
+        (value("dB", 20.0), value("dB", 10.0), 10.0),
+        (value("dB", 20.0), value("dB", 18.0), 1.0),
+        (value("dB", float("inf")), value("dB", 18.0), 1e6),
+        (share("agreement", 1.0), share("agreement", 0.5), 121.0),
+        (share("agreement", 0.5), share("agreement", 0.505), 1.0),
+        (value("ratio", 1.0, name="cosine", count=1), value("ratio", 0.995, name="cosine", count=1), 1.0),
+    ],
+)
+def test_by_how_far_a_figure_moved(before: Measurement, after: Measurement, factor: float) -> None:
+    (told,) = compare(figures(0, before), figures(1, after)).measurements
+    assert told.movement == pytest.approx(factor)
+
+
+def test_the_last_two_runs_say_what_moved() -> None:
+    slow, quick = (latency("digits", each) for each in (50.0, 1.0))
+    runs = [figures(day, each) for day, each in enumerate((slow, quick, quick))]
+    assert [each.movement > 1 for each in compare(*runs).measurements] == [False]
+    assert [each.movement > 1 for each in compare(figures(0, quick), FIRST, figures(2, slow)).measurements] == [
+        True, False,
+    ]  # fmt: skip
+
+
+def test_the_page_begins_with_what_moved() -> None:
+    before = figures(0, share("top_1", 0.9), latency("digits", 0.2), latency("other", 0.2))
+    after = figures(1, share("top_1", 0.9), latency("digits", 0.2), latency("other", 20.0))
+    page = Page(comparison_page.document(compare(before, after)))
+    told = section(page, "measurements")
+    assert "3, of which 1 moved in the last run" in told
+    assert told.index("inference of other, ms: 0.2 -> 20 (x100)") < told.index("inference in ms")
+    assert told.index("inference in ms") < told.index("top 1 in fraction")
 
 
 def test_a_first_value_of_zero_has_no_ratio() -> None:
