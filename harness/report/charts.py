@@ -7,6 +7,7 @@ plotting library's pictures have fixed colours, or need its JavaScript.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -84,10 +85,9 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 class Line(msgspec.Struct, frozen=True):
-    """The marks of one subject. y: of its name, which is shortened where it is long."""
+    """The marks of one subject. names: the lines of its name, with their places."""
 
-    y: float
-    name: str
+    names: tuple[tuple[float, str], ...]
     marks: tuple[Mark, ...]
 
 
@@ -136,10 +136,11 @@ def _drawing(
 ) -> Markup:
     lines, y = [], _ROW
     for name, measured in rows:
-        top = y + _ROW if layout.names_above else y
+        names = tuple((y + _ROW * place, part) for place, part in enumerate(wrapped(name)))
+        top = y + _ROW * len(names) if layout.names_above else y
         marks = tuple(_mark(axis, top + _ROW * place, series, each) for place, (series, each) in enumerate(measured))
-        lines.append(Line(y, shortened(name), marks))
-        y = top + _ROW * max(1, len(marks)) + _ROW / 3
+        lines.append(Line(names, marks))
+        y = max(top + _ROW * max(1, len(marks)), y + _ROW * len(names)) + _ROW / 3
     return render(
         "intervals.svg", title=title, lines=lines, ticks=axis.ticks(), layout=layout,
         height=round(y + _ROW, 1), bottom=round(y - _ROW / 3, 1),
@@ -171,6 +172,14 @@ def _limits(measured: Measurement) -> list[int]:
     below = [place + 1 for place, (value, _) in enumerate(measured.buckets) if value < -abs(measured.bound)]
     above = [place for place, (value, _) in enumerate(measured.buckets) if value > abs(measured.bound)]
     return [*below[-1:], *above[:1]]
+
+
+def wrapped(name: str) -> list[str]:
+    """A name in two lines where it does not fit into one, such as that of a model and what it was measured on."""
+    lines = textwrap.wrap(
+        name, _LONGEST, max_lines=2, placeholder="…", break_long_words=False, break_on_hyphens=False
+    )  # fmt: skip
+    return [shortened(line) for line in lines] or [""]
 
 
 def shortened(name: str) -> str:

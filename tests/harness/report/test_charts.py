@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 
@@ -122,6 +123,18 @@ def test_errors_have_a_bound_on_both_sides() -> None:
     buckets = tuple((float(value), 5) for value in range(-3, 5))
     drawn = charts.histogram("t", Measurement(subject="m", name="n", unit="steps", value=1, buckets=buckets, bound=2.0))
     assert re.findall(r'class="bound" d="M([\d.]+) ', drawn) == ["90.0", "540.0"]
+
+
+def test_long_names_have_two_lines_before_they_are_cut() -> None:
+    assert charts.wrapped("digits_conv_int8 litert-optimized") == ["digits_conv_int8", "litert-optimized"]
+    assert charts.wrapped("digits_conv litert") == ["digits_conv litert"]
+    assert charts.wrapped(f"{'m' * 40} litert") == ["m" * 31 + "…", "litert"]
+    rows = [("digits_separable_int8 litert-optimized", [(0, bare(2.0))]), ("other", [(0, bare(2.0))])]
+    for layout in charts.intervals("t", rows).split("</svg>")[:2]:
+        assert "digits_separable_int8</text>" in layout
+        assert "litert-optimized</text>" in layout
+        places = [float(y) for y in re.findall(r'<text(?: class="name")? x="[\d.]+" y="([\d.]+)"', layout)]
+        assert all(second - first >= 18.0 for first, second in itertools.pairwise(places))
 
 
 def test_long_names_are_shortened() -> None:
