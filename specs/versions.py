@@ -23,6 +23,11 @@ class Version(enum.Enum):
         """True for the AIDL interface (feature level 5 and later), false for HIDL."""
 
     @property
+    def feature_level(self) -> int:
+        """The level of the NNAPI runtime that came with it, 1 to 8."""
+        return self._age + 1
+
+    @property
     def unavailable_time(self) -> int:
         """The value of a time that was not measured or not given: UINT64_MAX in HIDL, -1 in AIDL."""
         return -1 if self.is_aidl else 2**64 - 1

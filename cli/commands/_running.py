@@ -23,6 +23,7 @@ from npu_conformance.harness.run.session_options import SessionOptions
 from npu_conformance.harness.subject.loading import Starting
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.results import Selection
+from npu_conformance.specs.judged_as import judged_as
 from npu_conformance.specs.outcomes import Outcome
 
 
@@ -86,11 +87,12 @@ def _select(options: argparse.Namespace, session: Session) -> tuple[list[Case], 
 
 def _headline(options: argparse.Namespace, session: Session, cases: int, failed_in: Path | None) -> str:
     manifest, version = session.subject.manifest, session.subject.version
+    version_told = judged_as(manifest, version.value)
     split = f", in {min(options.processes, cases)} processes" if options.processes > 1 else ""
     split = f", on {options.scheduler}" if options.scheduler else split
     earlier = f", red in {failed_in}" if failed_in is not None and not options.resume else ""
     return (
-        f"{manifest.name} {manifest.version} ({options.plugin}), HAL {version}, seed {options.seed}: "
+        f"{manifest.name} {manifest.version} ({options.plugin}), {version_told}, seed {options.seed}: "
         f"{counted(cases, 'case')}{earlier}, scope {options.scope}{split}"
     )
 

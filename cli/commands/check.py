@@ -37,6 +37,7 @@ from npu_conformance.harness.run.session import Session, Summary
 from npu_conformance.harness.subject.inference_tool import IGNORED
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.judged_as import judged_as
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.versions import Version
@@ -122,7 +123,8 @@ def _run_whole(session: Session) -> Summary:
 def _met(manifest: Manifest, version: Version, handshake: float) -> Iterator[str]:
     """Return who it is and what it has. handshake: how many seconds it took."""
     yield f"{manifest.name} {manifest.version}, {manifest.vendor}"
-    yield f"interfaces: {', '.join(manifest.interfaces)}; HAL {version}; handshake {handshake * 1000:.0f} ms"
+    version_told = judged_as(manifest, version.value)
+    yield f"interfaces: {', '.join(manifest.interfaces)}; {version_told}; handshake {handshake * 1000:.0f} ms"
     yield from (f"option {name}: {meaning}" for name, meaning in manifest.options.items())
 
 

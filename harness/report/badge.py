@@ -25,15 +25,15 @@ def badge(results: Results) -> str:
 
 def message(results: Results) -> str:
     """The verdict in a few words."""
-    hal = f"HAL {results.hal_version}"
+    version = results.judged_as
     if results.conformant:
-        return f"conformant {hal}"
+        return f"conformant {version}"
     if results.exit_code == SUITE_FAILED:
-        return f"suite failed, {hal}"
+        return f"suite failed, {version}"
     counts = tally(results)
     if results.exit_code:
-        return f"{counts.red or counted(len(results.red), 'finding')}, {hal}"
-    return f"{counts.excused or 'not fully tested'}, {hal}"
+        return f"{counts.red or counted(len(results.red), 'finding')}, {version}"
+    return f"{counts.excused or 'not fully tested'}, {version}"
 
 
 def width(text: str) -> int:

@@ -38,9 +38,9 @@ class ComparedRun:
 
     @property
     def about(self) -> str:
-        """The plug-in, its version and the version of the HAL."""
+        """The plug-in, its version and what it was judged as."""
         manifest = self.results.manifest
-        return f"{manifest.name} {manifest.version}, HAL {self.results.hal_version}"
+        return f"{manifest.name} {manifest.version}, {self.results.judged_as}"
 
 
 @dataclass(frozen=True)
@@ -133,6 +133,7 @@ def remarks(runs: Sequence[Results]) -> Iterator[str]:
         ("vectors", {run.digests.vectors for run in runs}),
         ("versions of the suite", {run.suite_version for run in runs}),
         ("versions of the HAL", {run.hal_version for run in runs}),
+        ("feature levels of the NNAPI", {run.manifest.feature_level for run in runs}),
         ("selections of cases", {run.selection for run in runs}),
     )
     yield from (f"the runs have different {what}" for what, found in differences if len(found) > 1)

@@ -73,7 +73,7 @@ def _properties(results: Results, replays: ReplayCommands) -> dict[str, str]:
     return {
         "plug-in": f"{manifest.name} {manifest.version}",
         "plug-in options": replays.plugin,
-        "HAL version": results.hal_version,
+        "tested as": results.judged_as,
         "seed": str(results.seed),
         "scope": results.selection.scope,
         "npu-conformance": results.suite_version,

@@ -103,7 +103,7 @@ def _work(results: Results) -> Iterator[str]:
 
 
 def _conclusion(results: Results, paint: Paint) -> Iterator[str]:
-    name = one_line(f"{results.manifest.name} {results.manifest.version} (HAL {results.hal_version})")
+    name = one_line(f"{results.manifest.name} {results.manifest.version} ({results.judged_as})")
     if results.conformant:
         yield f"{name}: {paint('conformant', 'pass')}"
         return

@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from npu_conformance.harness.run.cases import Case
-from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.manifest import InterfaceName, Manifest
 from npu_conformance.specs.versions import Version
 
 _OTHER_VERSION = re.compile(r"(since|until) \S+, the subject is \S+|the subject has AOSP's profile, .*")
 """What cases say that are about another version of the interface than the subject has."""
+
+
+_OF_SUITES: Mapping[str, InterfaceName] = {"vts": "device", "cts": "runtime", "fuzz": "device", "mlts": "device"}
+_OF_AREAS: Mapping[str, InterfaceName] = {
+    "vts.npu_scheduling": "scheduling",
+    "cts.npu_manager": "manager",
+    "cts.npu_buffers": "manager",
+    "fuzz.manager": "manager",
+    "fuzz.runtime": "runtime",
+    "fuzz.scheduling": "scheduling",
+    "mlts.npu_apps": "manager",
+}
+"""The interface that the cases of an area are about, where it is not that of its suite."""
+
+
+def may_apply(case_id: str, manifest: Manifest) -> bool:
+    """False for a case, known by its id alone, of an interface that the subject has not."""
+    suite, area, *_ = case_id.split(".")
+    return _OF_AREAS.get(f"{suite}.{area}", _OF_SUITES[suite]) in manifest.interfaces
 
 
 def inapplicable(case: Case, manifest: Manifest, version: Version) -> str:

@@ -51,9 +51,9 @@ class ReportFolder(msgspec.Struct):
         os.close(self.lock)
 
 
-def label(hal_version: str, selection: Selection) -> str:
-    """What a run is about, as a part of a file name: the HAL version, and what was asked for."""
-    words = [hal_version, *selection.suites, *selection.patterns, selection.expression]
+def label(version: str, selection: Selection) -> str:
+    """What a run is about, as a part of a file name: its version, and what was asked for."""
+    words = [version, *selection.suites, *selection.patterns, selection.expression]
     words += [selection.scope] if selection.scope != "default" else []
     words += ["last-failed"] if selection.last_failed else []
     safe = (_UNSAFE.sub("_", word).strip("_").rstrip("._") for word in words)

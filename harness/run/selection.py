@@ -11,7 +11,7 @@ import msgspec
 
 from npu_conformance.harness.judge.waivers import glob
 from npu_conformance.harness.run import index, suites
-from npu_conformance.harness.run.applicability import inapplicable
+from npu_conformance.harness.run.applicability import inapplicable, may_apply
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.expression import OPERATORS, compile_expression, words_of
 from npu_conformance.specs import ids
@@ -57,10 +57,10 @@ class Selected(msgspec.Struct):
     def deselected(self, manifest: Manifest, version: Version) -> int:
         """How many cases the selection leaves out, but for those known not to apply.
 
-        Of cases that were not looked at only the ids are known, from the lock: each of them may apply.
+        Of cases that were not looked at only the ids are known, from the lock: each may apply whose interface is there.
         """
         seen = {case.id for case in (*self.cases, *self.others)}
-        unseen = len(_locked_cases() - seen)
+        unseen = sum(may_apply(name, manifest) for name in _locked_cases() - seen)
         return unseen + sum(not inapplicable(case, manifest, version) for case in self.others)
 
 

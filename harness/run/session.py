@@ -31,6 +31,7 @@ from npu_conformance.harness.run.session_options import (
     start_by_options,
 )
 from npu_conformance.harness.subject.plugin_options import parse_options
+from npu_conformance.specs import judged_as
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseResult, Digests, Event, RunStarted, Selection
 from npu_conformance.specs.documents.summary import Results
@@ -339,7 +340,7 @@ class Session:
             return self._resume(header)
         named = Path(options.report or self.home)
         if not options.report or folders.is_home(named):
-            about = folders.label(header.hal_version, header.selection)
+            about = folders.label(judged_as.short(header.manifest, header.hal_version), header.selection)
             self._report = folders.create(named, about, options.keep)
             return {}
         self._report, moved = folders.take(named, options.keep)

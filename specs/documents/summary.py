@@ -9,6 +9,7 @@ from msgspec import Meta, field
 from npu_conformance.specs.documents import Document
 from npu_conformance.specs.documents.results import Count, Digests, Format, Measurement, Seconds, Selection
 from npu_conformance.specs.documents.waivers import WaiverUse
+from npu_conformance.specs.judged_as import judged_as
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
@@ -120,3 +121,8 @@ class Results(Document, frozen=True):
     waivers: tuple[WaiverUse, ...] = ()
     executed_by: tuple[OperationWork, ...] = ()
     plugin_words: str = ""
+
+    @property
+    def judged_as(self) -> str:
+        """What the subject is judged as, such as `HAL 1.3`."""
+        return judged_as(self.manifest, self.hal_version)

@@ -104,7 +104,7 @@ def test_a_suite_says_what_ran_where_and_when(root: Element) -> None:
         assert {each.get("name"): each.get("value") for each in suite[0]} == {
             "plug-in": "toy 1",
             "plug-in options": "--plugin 'exec:./driver -v'",
-            "HAL version": "1.2",
+            "tested as": "HAL 1.2",
             "seed": "5",
             "scope": "smoke",
             "npu-conformance": "0.7",

@@ -9,14 +9,18 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from every_case import every_case
+from msgspec.structs import replace
 
 from npu_conformance.harness.run import budget, index, selection, suites
+from npu_conformance.harness.run.applicability import may_apply
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.expression import compile_expression
 from npu_conformance.harness.run.partition import parse_shard, partition
 from npu_conformance.harness.run.selection import Wanted
 from npu_conformance.specs import ids
 from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.manifest import Manifest
 
 MakeCase = Callable[..., Case]
 ID = "vts.generated.PAD.quant8_zero[relaxed]"
@@ -130,14 +134,27 @@ def test_what_is_left_out_is_counted_but_for_what_does_not_apply(
     lock.write_text("# ids\nNNHAL-QUERY-001\n" + "".join(f"{case.id}\n" for case in every))
     monkeypatch.setattr(ids, "LOCK", lock)
 
-    def deselected(wanted: Wanted) -> int:
-        return selection.select(wanted).deselected(subject.manifest, subject.version)
+    both = replace(subject.manifest, interfaces=("device", "runtime"))
+
+    def deselected(wanted: Wanted, manifest: Manifest = both) -> int:
+        return selection.select(wanted).deselected(manifest, subject.version)
 
     assert deselected(Wanted(scope=Scope.FULL)) == 0
     assert deselected(Wanted(("vts",), scope=Scope.FULL)) == 1  # of cts, which is not looked at
+    assert deselected(Wanted(("vts",), scope=Scope.FULL), subject.manifest) == 0  # a driver has no case of cts
     assert deselected(Wanted(("vts",))) == 2
     assert deselected(Wanted(("vts.queries",))) == 5  # each case of the areas that are not looked at
+    assert deselected(Wanted(("vts.queries",)), subject.manifest) == 4
     assert deselected(Wanted(expression="type", scope=Scope.FULL)) == 5  # what has no such word is not looked at
+
+
+def test_the_areas_of_each_interface_are_known() -> None:
+    """What a subject cannot have is not counted as left out, though nobody has looked at it."""
+    cases = [case for case in every_case() if case.id.partition(".")[0] in suites.SUITES]
+    for interface in ("device", "runtime", "manager", "scheduling"):
+        manifest = Manifest(name="toy", vendor="tests", version="1", interfaces=(interface,))
+        wrong = [case.id for case in cases if may_apply(case.id, manifest) != (case.interface == interface)]
+        assert wrong == []
 
 
 def test_the_cases_of_requirements_and_their_index_are_made_in_one_walk(
