@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from npu_conformance.harness.judge.outcome_table import is_red
+from npu_conformance.harness.report import symptoms
 from npu_conformance.harness.run import operation_evidence
 from npu_conformance.harness.run.applicability import is_about_another_version
 from npu_conformance.harness.run.cases import MANDATORY, Group
@@ -91,14 +92,14 @@ def _of_companions(verdicts: Sequence[CaseResult]) -> Iterator[str]:
     for interface, name in _INTERFACES.items():
         concerned = _concerned(interface, verdicts)
         for companion in _COMPANIONS:
-            count = sum(_is_unasked(result) and result.message == _lacks(companion) for result in concerned)
+            count = sum(_is_unasked(result) and _reason(result) == _lacks(companion) for result in concerned)
             if count:
                 told = f"{count:,} of {counted(len(concerned), 'case')} of {name} could not be asked"
                 yield f"{told}: {_with_hint(_lacks(companion))}"
 
 
 def _of_inapplicable(verdicts: Sequence[CaseResult]) -> Iterator[str]:
-    """Say of how many cases of an interface not all was there that they need, and what most of them lack.
+    """Say of how many further cases of an interface not all was there that they need, and what most of them lack.
 
     Where nothing was asked at all, or little is left out, the line would tell nothing.
     """
@@ -106,13 +107,18 @@ def _of_inapplicable(verdicts: Sequence[CaseResult]) -> Iterator[str]:
     for interface, name in _INTERFACES.items():
         concerned = _concerned(interface, verdicts)
         unasked = [result for result in concerned if _is_unasked(result)]
-        counts = Counter(result.message for result in unasked if result.message not in told)
-        if len(concerned) > len(unasked) > len(concerned) // 10 and counts:
-            shown = counts.most_common(_REASONS)
-            reasons = "; ".join(f"{count:,} since {reason}" for reason, count in shown)
-            others = len(unasked) - sum(count for _, count in shown)
-            reasons += f"; {others:,} for other reasons" if others else ""
-            yield f"{len(unasked):,} of {counted(len(concerned), 'case')} of {name} do not apply: {reasons}"
+        counts = Counter(reason for result in unasked if (reason := _reason(result)) not in told)
+        if len(concerned) > len(unasked) and counts.total() > len(concerned) // 10:
+            further = " more" if counts.total() < len(unasked) else ""
+            count = f"{counts.total():,}{further} of {counted(len(concerned), 'case')}"
+            yield f"{count} of {name} do not apply: {'; '.join(_most_common(counts))}"
+
+
+def _most_common(counts: Counter[str]) -> Iterator[str]:
+    shown = counts.most_common(_REASONS)
+    yield from (f"{count:,} since {reason}" for reason, count in shown)
+    if others := counts.total() - sum(count for _, count in shown):
+        yield f"{others:,} for other reasons"
 
 
 def _of_most(interfaces: Sequence[InterfaceName], verdicts: Sequence[CaseResult]) -> Iterator[str]:
@@ -128,11 +134,16 @@ def _of_most(interfaces: Sequence[InterfaceName], verdicts: Sequence[CaseResult]
 def _concerned(interface: InterfaceName, verdicts: Sequence[CaseResult]) -> list[CaseResult]:
     """The cases of an interface that are about the version that the subject has."""
     own = (result for result in verdicts if result.interface == interface)
-    return [result for result in own if not (_is_unasked(result) and is_about_another_version(result.message))]
+    return [result for result in own if not (_is_unasked(result) and is_about_another_version(_reason(result)))]
 
 
 def _is_unasked(result: CaseResult) -> bool:
     return result.outcome is Outcome.NOT_APPLICABLE
+
+
+def _reason(result: CaseResult) -> str:
+    """Why a case does not apply: its own reason, or that of its first configuration, none of which does."""
+    return symptoms.reason_of(result) or "no reason is given"
 
 
 def _lacks(interface: str) -> str:
@@ -179,13 +190,13 @@ def _of_group(group: Group, verdicts: Sequence[CaseResult]) -> str:
 
 def _why_not(inapplicable: Sequence[CaseResult]) -> str:
     """The reason of most; cases about another version tell nothing, since each version has some of each group."""
-    telling = [result for result in inapplicable if not is_about_another_version(result.message)]
+    telling = [result for result in inapplicable if not is_about_another_version(_reason(result))]
     return f": {_with_hint(_mostly(telling))}" if telling else ""
 
 
 def _mostly(inapplicable: Sequence[CaseResult]) -> str:
     """What most of the cases say that do not apply."""
-    ((reason, _),) = Counter(result.message for result in inapplicable).most_common(1)
+    ((reason, _),) = Counter(map(_reason, inapplicable)).most_common(1)
     return reason
 
 

@@ -85,6 +85,32 @@ def test_what_cases_lack_that_do_not_apply_is_told(make_case: MakeCase, subject:
     assert outcome.thin_coverage == ("2 of 3 cases of the NN HAL do not apply: 2 since no clock",)
 
 
+def test_what_configurations_lack_is_the_reason_of_their_case(make_case: MakeCase, subject: Any, path: Path) -> None:
+    def lacks(context: Any) -> None:
+        for name in ("first", "second"):
+            with context.configuration(name):
+                raise NotApplicable(f"no clock for the {name}")
+
+    outcome = build(logged([make_case("x"), make_case("y", lacks)], subject, path))
+    assert outcome.thin_coverage == ("1 of 2 cases of the NN HAL do not apply: 1 since no clock for the first",)
+
+
+def test_no_case_that_does_not_apply_is_counted_twice(make_case: MakeCase, subject: Any, path: Path) -> None:
+    def lacks(what: str) -> Any:
+        def body(context: Any) -> None:
+            with context.configuration("first"):
+                raise NotApplicable(what)
+
+        return body
+
+    without = "the subject has no runtime_control interface"
+    cases = [make_case("x"), *(make_case(f"w{number}", lacks(without)) for number in range(3))]
+    cases += [make_case("y", lacks("no clock"))]
+    first, second = build(logged(cases, subject, path)).thin_coverage
+    assert first.startswith(f"3 of 5 cases of the NN HAL could not be asked: {without} (")
+    assert second == "1 more of 5 cases of the NN HAL do not apply: 1 since no clock"
+
+
 def test_what_few_cases_lack_that_do_not_apply_is_counted(make_case: MakeCase, subject: Any, path: Path) -> None:
     def lacks(what: str) -> Any:
         def body(context: Any) -> None:
