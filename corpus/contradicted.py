@@ -25,8 +25,7 @@ def by_the_oracles(vector: Vector) -> Iterator[str]:
     if vector.kind != "general" or not _is_small(vector) or not _is_sure(vector):
         return
     for one in witnesses.testify(vector, NAME, oracle).disagreements:
-        whose = f"by {NAME} of {vector.operation}"
-        yield f"output {one.output!r}: {one.problem} {whose}: the vector is wrong, not the driver"
+        yield f"output {one.output!r}: {one.problem}: the vector is wrong, not the driver"
 
 
 def _is_small(vector: Vector) -> bool:

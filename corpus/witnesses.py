@@ -22,7 +22,7 @@ Engine = Callable[["Vector", "Example"], Mapping[str, "Array"] | None]
 
 @dataclass(frozen=True)
 class Disagreement:
-    """An output on which a witness and the stored expectation differ. Reads as one line."""
+    """An output on which a witness and the vector differ. Reads as one line. problem: says whose value is which."""
 
     vector: str
     witness: str
@@ -30,7 +30,7 @@ class Disagreement:
     problem: str
 
     def __str__(self) -> str:
-        return f"{self.vector}: {self.output}: {self.witness}: {self.problem}"
+        return f"{self.vector}: {self.output}: {self.problem}"
 
 
 def oracle(vector: Vector, example: Example) -> Mapping[str, Array] | None:
@@ -95,19 +95,21 @@ def _differences(vector: Vector, example: Example, name: str, actual: Mapping[st
             continue
         found = actual[output]
         if found.shape != expected.shape:
-            yield report(output, f"expected dimensions {list(expected.shape)}, found {list(found.shape)}")
+            told = f"the vector says dimensions {list(expected.shape)}, {name} computes {list(found.shape)}"
+            yield report(output, told)
             continue
         if vector.kind == "multinomial" and name != "oracle":
             logits = distributions.logits_of(vector, example)
             problem = distributions.problem(found, logits, vector.multinomial_tolerance)
             if problem:
-                yield report(output, problem)
+                yield report(output, f"{name}: {problem}")
             continue
         tolerance = (0.0, 0.0) if name == "oracle" else public_tolerance(vector, output)
         far = _is_far(expected, found, *tolerance)
         if far.any():
             where = tuple(int(position) for position in numpy.argwhere(far)[0])
-            yield report(output, f"expected {expected[where]} at {list(where)}, found {found[where]}")
+            told = f"the vector says {expected[where]} at {list(where)}, {name} computes {found[where]}"
+            yield report(output, told)
 
 
 def public_tolerance(vector: Vector, output: str) -> tuple[float, float]:

@@ -75,5 +75,5 @@ def _read(lines: BinaryIO) -> Iterator[Testimony]:
 def _death(vector: Vector, name: str, code: int) -> Testimony:
     if vector.rejected is not None:
         return Testimony(ran=False)
-    problem = f"its process {how_it_ended(code)}"
+    problem = f"{name}: its process {how_it_ended(code)}"
     return Testimony(True, (Disagreement(f"{vector.operation}.{vector.name}", name, "all outputs", problem),))

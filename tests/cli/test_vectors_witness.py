@@ -27,7 +27,7 @@ def test_what_it_executes_although_it_is_to_be_refused_is_counted(capsys: pytest
 def test_a_driver_that_is_wrong_disagrees(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["vectors", "witness", "PAD", "--driver", f"mine={FAULTY}", "--plugin-option", "fault=pad-raw-zero"]
     assert main(command) == WRONG
-    assert "PAD.quant8_rank1: output: mine: expected" in capsys.readouterr().out
+    assert "PAD.quant8_rank1: output: the vector says 9 at [0], mine computes 0" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

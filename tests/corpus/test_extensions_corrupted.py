@@ -213,7 +213,7 @@ def test_bad_vectors_are_one_line_before_anything_runs(
 UNTRUE: dict[str, tuple[Edit, str]] = {
     "wrong_value": (
         _json(VECTORS, lambda it: it["vectors"][0]["examples"][0]["outputs"]["output"].__setitem__(5, 4.0)),
-        "EXAMPLE_CLAMP.float32: output: oracle: expected 4.0 at [1, 2], found 1.0",
+        "EXAMPLE_CLAMP.float32: output: the vector says 4.0 at [1, 2], oracle computes 1.0",
     ),
     "breaks_a_clause": (
         _json(VECTORS, lambda it: it["vectors"][0]["operands"]["low"].update(value=[3.0])),

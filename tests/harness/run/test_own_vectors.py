@@ -75,7 +75,7 @@ def test_an_expected_value_that_the_oracle_contradicts_blames_no_driver(tmp_path
     with pytest.raises(DocumentError) as caught:
         _run(_folder(tmp_path, _wrong))
     assert str(caught.value) == (
-        "output 'sum': expected 7.0 at [1], found 6.0 by the oracle of ADD: the vector is wrong, not the driver"
+        "output 'sum': the vector says 7.0 at [1], the oracle computes 6.0: the vector is wrong, not the driver"
     )
 
 
@@ -85,14 +85,14 @@ def test_a_replay_blames_no_driver_either(tmp_path: Path, capsys: pytest.Capture
     assert main(["run", "vts.external", "--vectors", str(folder), "--report", report, *words]) == SUITE_FAILED
     capsys.readouterr()
     assert main(["replay", report, *words]) == SUITE_FAILED
-    assert "by the oracle of ADD: the vector is wrong" in capsys.readouterr().out
+    assert "the oracle computes 6.0: the vector is wrong" in capsys.readouterr().out
 
 
 def test_witness_checks_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["vectors", "witness", "--vectors", str(_folder(tmp_path / "right", lambda vector: None))]) == OK
     assert capsys.readouterr().out.startswith("the oracle: 1 agreed, 0 disagreed")
     assert main(["vectors", "witness", "--vectors", str(_folder(tmp_path / "wrong", _wrong))]) == WRONG
-    assert "ADD.customer_bug_17: sum: the oracle: expected 7.0 at [1], found 6.0\n" in capsys.readouterr().out
+    assert "ADD.customer_bug_17: sum: the vector says 7.0 at [1], the oracle computes 6.0\n" in capsys.readouterr().out
 
 
 def test_witness_tells_what_a_model_breaks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
