@@ -78,12 +78,16 @@ def _without_two_bits(array: Array) -> Array:
     return kept
 
 
-@_of_codes
-def _three_too_high(array: Array) -> Array:
-    """Three steps more, up to the end of the range."""
-    most = numpy.iinfo(array.dtype).max
-    higher: Array = numpy.minimum(array.astype(numpy.int64) + 3, most).astype(array.dtype)
-    return higher
+def _too_high(steps: int) -> Change:
+    """So many steps more, up to the end of the range."""
+
+    @_of_codes
+    def change(array: Array) -> Array:
+        most = numpy.iinfo(array.dtype).max
+        higher: Array = numpy.minimum(array.astype(numpy.int64) + steps, most).astype(array.dtype)
+        return higher
+
+    return change
 
 
 def _fault(name: str, description: str, models: str, mechanism: FaultySubject, detected_as: DetectedAs) -> Fault:
@@ -109,6 +113,8 @@ FAULTS = (
     _fault("codes-of-weights-in-6-bits", "The two lowest bits of 8-bit weights are lost.", "digits_conv_int8",
            _lossy(weights=_without_two_bits), "red"),
     _fault("codes-too-high", "Results of 8 bits are three steps too high.", "digits_conv_int8 digits_conv_uint8",
-           _lossy(outputs=_three_too_high), "quality-warning"),
+           _lossy(outputs=_too_high(3)), "quality-warning"),
+    _fault("codes-one-too-high", "Results of 8 bits are one step too high.", "digits_conv_int8 digits_separable_uint8",
+           _lossy(outputs=_too_high(1)), "quality-warning"),
 )  # fmt: skip
 """Faults of accuracy that no class shows."""

@@ -19,6 +19,8 @@ STEPS = 8.0
 """The same of codes, in steps: legal roundings of nine layers come to six."""
 BIAS_STEPS = 1.0
 """By how many steps codes may be too high or too low in the mean: truncating in each layer comes to less than half."""
+EVERY_STEPS, _LEAST_ITEMS = 0.6, 5
+"""By how many each of so many items may be: chance gives the items both signs, and no rounding is alike in all."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +28,13 @@ class Spread:
     """A device's errors beside the CPU's.
 
     size: of the mean squares, minus the CPU's; negative where the device is worse. bias: of the means, in steps; None
-    for floats. unit: in which the root of a mean square is told.
+    for floats. least: the bias of the item that has the least of it, in steps. unit: in which the root of a mean square
+    is told.
     """
 
     size: AgainstBaseline
     bias: AgainstBaseline | None
+    least: float
     unit: float
 
     @property
@@ -45,6 +49,11 @@ class Spread:
         if self.bias is not None and self.bias.is_worse:
             return (
                 f"{-self.bias.difference:.2g} steps further to one side than the CPU's: expected at most {BIAS_STEPS:g}"
+            )
+        if self.bias is not None and self.least > EVERY_STEPS:
+            return (
+                f"{-self.bias.difference:.2g} steps further to the same side than the CPU's, {self.least:.2g} or more "
+                f"in each item: expected {EVERY_STEPS:g} or less in some"
             )
         return ""
 
@@ -62,14 +71,18 @@ def spread(device: Array, beside: Array | None, golden: Array, step: float, sequ
     ours, theirs = (-(each**2).mean(axis=1) for each in errors)
     unit = step or float((golden.astype(numpy.float64) ** 2).mean()) ** 0.5 or 1.0
     size = mean_against(ours, theirs, margin=((STEPS if step else RELATIVE) * unit) ** 2)
-    return Spread(size, _bias(errors, step) if step else None, unit)
+    if not step:
+        return Spread(size, None, 0.0, unit)
+    ours, theirs = _biases(errors, step)
+    least = float((theirs - ours).min()) if len(ours) >= _LEAST_ITEMS else 0.0
+    return Spread(size, mean_against(ours, theirs, margin=BIAS_STEPS), least, unit)
 
 
-def _bias(errors: list[Array], step: float) -> AgainstBaseline:
-    """Compare the mean errors, counted towards the side on which the device's are."""
+def _biases(errors: list[Array], step: float) -> tuple[Array, Array]:
+    """The mean errors of the items in steps, below 0 towards the side on which the device's are."""
     side = -1.0 if errors[0].mean() > 0 else 1.0
     ours, theirs = (side * each.mean(axis=1) / step for each in errors)
-    return mean_against(ours, theirs, margin=BIAS_STEPS)
+    return ours, theirs
 
 
 def _in_sequences(errors: Array, sequence: int) -> Array:

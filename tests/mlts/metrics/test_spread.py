@@ -38,6 +38,23 @@ def test_codes_may_not_be_on_one_side(side: float) -> None:
     assert found.told == "3 steps further to one side than the CPU's: expected at most 1"
 
 
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_a_step_that_each_item_has_is_told(side: float) -> None:
+    """The margin of the mean is a step, as large as AOSP's tolerance: a device that adds one to each code is within."""
+    noise = 0.2 * STEP * NOISE.mean(axis=1, keepdims=True)
+    found = spread(GOLDEN + noise + side * STEP, None, GOLDEN, STEP)
+    assert found.told.startswith("1 steps further to the same side than the CPU's, 0.")
+    assert found.told.endswith(" or more in each item: expected 0.6 or less in some")
+    assert spread((GOLDEN + side * STEP)[:4], None, GOLDEN[:4], STEP).told == ""  # four items may be chance
+    assert spread(GOLDEN + side * STEP, GOLDEN + side * STEP, GOLDEN, STEP).told == ""  # the CPU does so, too
+
+
+def test_a_step_that_all_items_but_one_have_is_chance() -> None:
+    found = GOLDEN + STEP
+    found[11] = GOLDEN[11]
+    assert spread(found, None, GOLDEN, STEP).told == ""
+
+
 def test_one_item_that_is_far_off_proves_little() -> None:
     """The interval of the mean includes what is allowed."""
     found = GOLDEN.copy()
