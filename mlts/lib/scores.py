@@ -70,9 +70,11 @@ Score = Callable[[Answers, "Answers | None"], Measurement]
 
 
 def measured(name: str, answers: Answers, expected: Answers | None) -> Measurement | None:
-    """A metric by its name in the zoo; None where what it compares with is not known."""
+    """A metric by its name in the zoo; None where what it compares with is not known, or nothing is to choose from."""
     if expected is None and name not in _WITHOUT_EXPECTED:
         return None
+    if name == "agreement" and answers.real(answers.main).shape[1] < 2:
+        return None  # of one output each answer is the best
     return _SCORES[name](answers, expected)
 
 

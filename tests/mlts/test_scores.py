@@ -54,6 +54,14 @@ def test_without_expected_outputs_labels_and_targets_are_left() -> None:
     assert measured("top_1", answers, None) is not None
 
 
+def test_one_output_is_no_choice() -> None:
+    """The best of one is always the same: an agreement of 1 would say nothing."""
+    answers = golden("digits_conv")
+    single = replace(answers, outputs={name: array[..., :1] for name, array in answers.outputs.items()})
+    assert measured("agreement", single, single) is None
+    assert measured("largest_error", single, single) is not None
+
+
 def test_the_largest_error_has_its_sign() -> None:
     answers = golden("digits_conv")
     outputs = {name: array.copy() for name, array in answers.outputs.items()}
