@@ -42,7 +42,8 @@ from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.versions import Version
 
-_SHOWN = 5
+_SHOWN, _OPTIONS = 5, 3
+"""How many failures and options have lines of their own."""
 _CLAIMABLE = ("vts",)
 _TARGETS = (
     *(f"{area}*" for area in FIRST_CALLS),
@@ -125,6 +126,9 @@ def _met(manifest: Manifest, version: Version, handshake: float) -> Iterator[str
     yield f"{manifest.name} {manifest.version}, {manifest.vendor}"
     version_told = judged_as(manifest, version.value)
     yield f"interfaces: {', '.join(manifest.interfaces)}; {version_told}; handshake {handshake * 1000:.0f} ms"
+    if len(manifest.options) > _OPTIONS:
+        yield f"options: {', '.join(manifest.options)}; --json has what they mean"
+        return
     yield from (f"option {name}: {meaning}" for name, meaning in manifest.options.items())
 
 

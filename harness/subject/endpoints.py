@@ -170,6 +170,9 @@ class SpawnedEndpoint:
         self.store.close()
 
 
+_NOT_OURS = "the process is not the harness's: why it ended, if it did, is said where it was started"
+
+
 class ListeningEndpoint:
     """Somebody else's server. A hang or a breach can only be answered by a new connection."""
 
@@ -207,8 +210,8 @@ class ListeningEndpoint:
         return "", ""
 
     def crash(self, problem: Lost, doing: str) -> CaseEnded:
-        """The connection's end is all that is seen of a crash."""
-        return Crashed(f"{doing}: {problem}")
+        """The connection's end is all that is seen of a crash: the process is not the harness's, and may live on."""
+        return Crashed(f"{doing}: {problem}; {_NOT_OURS}")
 
     def close(self) -> None:
         """Release the shared memory."""

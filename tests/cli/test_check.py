@@ -31,6 +31,7 @@ def test_a_check_asks_the_npu_interfaces_too(command: Command) -> None:
     assert "vts.npu_scheduling.configs.set.valid" not in wrong, "it needs no callback"
     code, out, _ = command("check", "reference", "--isolation", "inprocess")
     assert (code, out.splitlines()[-1]) == (0, f"grade A: {GRADES['A']}: run the suites")
+    assert out.splitlines()[2].startswith("options: hal, feature_level, "), "many options are one line"
 
 
 @pytest.mark.parametrize(
