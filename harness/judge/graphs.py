@@ -37,13 +37,21 @@ _SKIPPED_BEYOND = 100.0
 
 @dataclass(frozen=True)
 class Finding:
-    """An output that is wrong. aosp_fails: whether AOSP's own test of random graphs would fail too."""
+    """An output that is wrong. aosp_fails: whether AOSP's own test of random graphs would fail too.
+
+    message: what is wrong; told: with what AOSP's test would say, for graphs such as it makes itself.
+    """
 
     output: str
     message: str
     expected: str
     found: str
     aosp_fails: AospVerdict
+
+    @property
+    def told(self) -> str:
+        """The message, with AOSP's verdict behind it."""
+        return f"{self.message}; AOSP's own test would fail too: {self.aosp_fails}"
 
 
 @dataclass
@@ -155,9 +163,7 @@ def _finding(vector: Vector, name: str, actual: Array, bad: Array, tolerance: To
     )
     if spread:
         message += f", of which operations before may explain {spread:.4g}"
-    aosp = aosp_verdict(vector, name, actual)
-    message += f"; AOSP's own test would fail too: {aosp}"
-    return Finding(name, message, _shown(expected[bad]), _shown(actual[bad]), aosp)
+    return Finding(name, message, _shown(expected[bad]), _shown(actual[bad]), aosp_verdict(vector, name, actual))
 
 
 def _shown(values: Array) -> str:

@@ -9,6 +9,7 @@ import re
 import sys
 import threading
 import traceback
+from pathlib import PurePath
 from types import FrameType, TracebackType
 
 LIMIT = 1 << 13
@@ -22,6 +23,7 @@ _SHARED = re.compile(r"\.so(\.\d+)*$")
 _FRAME = re.compile(r'^ *File "([^"\n]*)", line (\d+),? in (\S+)(?:\n    ([^\s^~].*))?', re.MULTILINE)
 _INSTALLED = re.compile(r"/(?:site|dist)-packages/([^/.]+)")
 """A package that pip has installed."""
+_SUITE = "/npu_conformance/"
 _LONGEST_SOURCE = 80
 _FAULT = re.compile(r"^(?:Fatal Python error: .*|(?:Current thread|Thread) 0x[0-9a-f]+\b.*)$", re.MULTILINE)
 _CURRENT = re.compile(r"^Current thread 0x[0-9a-f]+\b.*$", re.MULTILINE)
@@ -63,19 +65,34 @@ def cause(stack: str) -> str:
     It is the innermost frame of the implementation itself, not of what it has imported, with its line of source where
     that is told: unlike the line's number it stays when something else of the file is edited. Empty without a frame.
     """
-    found = _frames(stack)
-    outside = [frame for frame in found if not _LIBRARY.search(frame[0])] or found
-    own = [frame for frame in outside if _installed(frame[0]) in ("", _installed(outside[-1][0]))]
+    own = _own(_frames(stack))
     if not own:
         return ""
     file, _, function, source = own[0]
     return f"{file.rpartition('/')[2]} in {function}" + (f": {source.strip()[:_LONGEST_SOURCE]}" if source else "")
 
 
+def function(stack: str) -> str:
+    """Return the function of `cause`, such as `driver.compute` of driver.py; empty where the text names no frame."""
+    own = _own(_frames(stack))
+    return f"{PurePath(own[0][0]).stem}.{own[0][2]}" if own else ""
+
+
+def _own(found: list[tuple[str, str, str, str]]) -> list[tuple[str, str, str, str]]:
+    """The frames of the implementation itself; all of them where each is of Python's own library.
+
+    It is in no installed package, or in that of the outermost frame: the suite's own adapters, which may be installed
+    as well, say nothing of where a driver is.
+    """
+    outside = [frame for frame in found if not _LIBRARY.search(frame[0])] or found
+    beyond = [frame for frame in outside if _SUITE not in frame[0]] or outside
+    return [frame for frame in outside if _installed(frame[0]) in ("", _installed(beyond[-1][0]))]
+
+
 def _installed(file: str) -> str:
-    """The installed package that a file belongs to; empty for any other file."""
+    """The installed package that a file belongs to; empty for any other file, and for those of this suite."""
     found = _INSTALLED.search(file)
-    return found[1] if found else ""
+    return found[1] if found and _SUITE not in file else ""
 
 
 def frames(stack: str) -> list[str]:

@@ -76,6 +76,21 @@ class TestFolder:
         assert [finding.where for finding in folder.findings] == ["SIGSEGV", "SIGBUS"]
         folder.close()
 
+    @pytest.mark.parametrize(
+        ("where", "words"),
+        [
+            (f"{'ab ' * 19}abcd", "-".join(["ab"] * 19)),
+            (f"{'ab ' * 19}abc", "-".join(["ab"] * 19 + ["abc"])),
+            ("x" * 70, "x" * 60),
+        ],
+    )
+    def test_the_name_of_a_file_has_whole_words(self, where: str, words: str, tmp_path: Path) -> None:
+        folder = CampaignFolder(tmp_path, SETTINGS)
+        folder.add(result("models", found=(sighting(where),)), 3, 1.0)
+        (finding,) = folder.findings
+        assert finding.name.removeprefix("models-crash-").rpartition("-")[0] == words
+        folder.close()
+
     def test_two_causes_in_one_place_are_two_files(self, tmp_path: Path) -> None:
         """So that the second can be promoted beside the first, whether or not it comes from the same folder."""
         folder = CampaignFolder(tmp_path / "one", SETTINGS)

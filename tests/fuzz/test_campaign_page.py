@@ -59,6 +59,13 @@ def test_a_fuzzer_that_cannot_attack_the_plug_in_has_lost_no_round() -> None:
     assert rows["managernot applicable: the plug-in has no manager"] == "0"
 
 
+def test_a_fuzzer_that_cannot_attack_the_plug_in_has_no_curve() -> None:
+    """Of twelve curves no two can be told apart."""
+    rounds = [line("manager", 5, 0, inapplicable="the plug-in has no manager"), *ROUNDS]
+    found = Page(page.document(SETTINGS, rounds, [], "0.1.0"))
+    assert [each.text for each in found.all("text") if each.attributes["class"] == "value"] == ["models", "wire"]
+
+
 def test_a_curve_rises_with_what_is_seen(whole: Page) -> None:
     curves = [each.attributes["d"] for each in whole.all("path") if "curve" in each.attributes.get("class", "")]
     assert curves[0] == "M60.0 180.0H200.0V96.0H620.0V12.0H620.0"

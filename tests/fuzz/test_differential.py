@@ -66,6 +66,7 @@ def test_planted_bugs_are_found_and_made_small(
     found = finding(target, seed=seed, runs=2500)
     assert found.kind.startswith(kind)
     assert found.where.startswith(where)
+    assert "AOSP" not in str(found)  # whose tests have no such model
     assert len(_smallest(target, found).operations) <= operations
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from npu_conformance.specs.diagnostics import stacks
 
 FAULT = """\
@@ -51,6 +53,22 @@ def test_a_cause_is_the_drivers_own_innermost_line_wherever_that_has_moved() -> 
         "driver.py in compute"
     )
     assert stacks.cause("ValueError: 3") == ""
+
+
+@pytest.mark.parametrize("suite", ["/opt/lib/python3.11/site-packages", "/src"])
+@pytest.mark.parametrize("vendor", ["/opt/lib/python3.11/site-packages/vendor", "/home/vendor"])
+def test_the_function_of_a_death_is_the_drivers_own(suite: str, vendor: str) -> None:
+    """Neither that of the C function's wrapper, nor one of the suite: its adapter has called the driver."""
+    frames = [
+        f"{vendor}/numpy.py", "/usr/lib/python3.11/ctypes/__init__.py", f"{vendor}/chip.py",
+        f"{suite}/npu_conformance/adapters/engine.py", f"{suite}/npu_conformance/fuzz/lib/attack.py",
+    ]  # fmt: skip
+    lines = [f'  File "{file}", line 7 in {function}' for file, function in zip(frames, "abcde", strict=True)]
+    head = "Fatal Python error: Segmentation fault\n\nCurrent thread 0x1 (most recent call first):"
+    assert stacks.function("\n".join([head, *lines[1:]])) == "chip.c"
+    assert stacks.function("\n".join([head, *lines])) == "numpy.a"
+    assert stacks.function("\n".join([head, lines[1]])) == "__init__.b"
+    assert stacks.function(f"{head}\n") == ""
 
 
 def test_a_fault_has_its_words_and_its_stack() -> None:

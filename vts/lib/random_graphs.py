@@ -55,7 +55,7 @@ def _run_graph(
         first = found.findings[0]
         others = f" (and {len(found.findings) - 1} more outputs)" if len(found.findings) > 1 else ""
         with checks.about(*accuracy):
-            raise Failed(first.message + others, first.expected, first.found)
+            raise Failed(first.told + others, first.expected, first.found)
 
 
 def outputs_of(context: CaseContext, vector: Vector) -> dict[str, Array]:

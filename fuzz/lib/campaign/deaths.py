@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from npu_conformance.fuzz.lib.campaign.documents import Sighting
 from npu_conformance.fuzz.lib.ending import Ending
 from npu_conformance.fuzz.lib.findings import Kind
 from npu_conformance.fuzz.lib.worker import STACK
-from npu_conformance.specs.diagnostics import last_words
+from npu_conformance.specs.diagnostics import last_words, stacks
 from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.diagnostics.signal_name import signal_name
 
 OUTPUT, DEATH = "output", "death.json"
 """Files of a round's folder."""
 _SHOWN_LINES = 3
-_FRAME = re.compile(r'File "(?P<file>[^"]+)", line \d+ in (?P<function>\S+)')
-_OURS = "/fuzz/lib/"
+_OF_ENGINES = ("INFO:", "#", "==", "NEW_FUNC", "WARNING: Failed to find function")
+"""How lines begin that libFuzzer writes of itself."""
 _OUT_OF_MEMORY = b"libFuzzer: out-of-memory"
 """Said by libFuzzer as it ends a process for its memory."""
 
@@ -50,13 +49,10 @@ def _manner(returncode: int) -> str:
 
 
 def _place(folder: Path) -> str:
-    """The innermost Python function outside the fuzzer, where the stack could be written."""
+    """The innermost function of the plug-in's own files in Python, where the stack could be written."""
     path = folder / STACK
-    text = path.read_text(errors="replace") if path.exists() else ""
-    for frame in _FRAME.finditer(text):
-        if _OURS not in frame["file"]:
-            return f" in {Path(frame['file']).stem}.{frame['function']}"
-    return ""
+    found = stacks.function(path.read_text(errors="replace")) if path.exists() else ""
+    return f" in {found}" if found else ""
 
 
 def _output(folder: Path) -> str:
@@ -66,5 +62,5 @@ def _output(folder: Path) -> str:
 def printed_last(folder: Path) -> str:
     """The end of what the process printed, without what libFuzzer says of itself, as one line."""
     lines = (line.strip() for line in _output(folder).splitlines())
-    shown = [line for line in lines if line and not line.startswith(("INFO:", "#", "==", "NEW_FUNC"))]
+    shown = [line for line in lines if line and not line.startswith(_OF_ENGINES)]
     return one_line(" | ".join(shown[-_SHOWN_LINES:]))

@@ -225,9 +225,8 @@ class CampaignFolder:
         found = _with_model(result.fuzzer, found)
         start = result.start
         assert start is not None, "a round without a beginning finds nothing"
-        where = _UNSAFE.sub("-", found.where).strip("-")[:_LONGEST]
         cause = digest(found.signature.encode() + b"\n" + found.data)[:8]
-        name = f"{result.fuzzer}-{found.kind}-{where}-{cause}.json"
+        name = f"{result.fuzzer}-{found.kind}-{_in_a_name(found.where)}-{cause}.json"
         folder = self.path / FINDINGS_FOLDER
         folder.mkdir(exist_ok=True)
         write_whole(folder / name, replay_file(result.fuzzer, found, start, self._settings, str(folder / name)))
@@ -246,6 +245,13 @@ class CampaignFolder:
         _append(self.path / FINDINGS, finding)
         self.findings.append(finding)
         return name
+
+
+def _in_a_name(where: str) -> str:
+    """The words of a place that fit into the name of a file, whole ones where there are several."""
+    words = _UNSAFE.sub("-", where).strip("-")
+    whole = words[: _LONGEST + 1].rpartition("-")[0] if len(words) > _LONGEST else words
+    return whole or words[:_LONGEST]
 
 
 def _unmerged(found: Unmerged) -> RoundResult:

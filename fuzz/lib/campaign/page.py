@@ -63,7 +63,7 @@ def _summary(settings: Settings, rounds: Sequence[RoundLine], findings: Sequence
 
 
 def _parts(rounds: Sequence[RoundLine], findings: Sequence[Finding]) -> list[Section]:
-    names = list(dict.fromkeys(line.fuzzer for line in rounds))
+    names = list(dict.fromkeys(line.fuzzer for line in rounds if not line.inapplicable))
     found = [_findings(rounds, findings)] if findings else []
     return [*found, *([_fuzzers(_rows(rounds)), _over_time(rounds, names, findings)] if rounds else [])]
 
@@ -103,7 +103,7 @@ def _row(name: str, lines: Sequence[RoundLine]) -> FuzzerRow:
 
 
 def _over_time(rounds: Sequence[RoundLine], names: Sequence[str], findings: Sequence[Finding]) -> Section:
-    """The sights of each fuzzer, each as a share of its own in the end, since their numbers are no common measure."""
+    """The sights of each fuzzer that can attack, each as a share of its own in the end: no two have a common measure."""
     last = max(line.at for line in rounds) or 1.0
     curves = [
         _curve(name, number, [line for line in rounds if line.fuzzer == name], last)

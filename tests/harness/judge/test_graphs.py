@@ -103,7 +103,7 @@ def test_large_values_and_float16_are_compared_where_aosp_looks_away() -> None:
     found[vector.outputs[0]][0] = 3002
     (finding,) = judge(vector, found)
     assert finding.aosp_fails == "no"
-    assert "AOSP's own test would fail too: no" in finding.message
+    assert "AOSP's own test would fail too: no" in finding.told
 
 
 def quantized_chain() -> Vector:
