@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from npu_conformance.fuzz.lib.choices import SIZE, Choices
 from npu_conformance.fuzz.lib.inputs import Lines, lines_of
 from npu_conformance.fuzz.lib.leaks import LeakWatch
+from npu_conformance.fuzz.lib.memory_limit import MEMORY_LIMIT, limited_to
 from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
@@ -53,14 +54,15 @@ class ShortCase:
         yield self._case(self._run, self.about.format(runs=self.runs))
 
     def case_from(self, payload: Any) -> Case:
-        """The case of a failure file: its input alone, and what it leaves behind."""
+        """The case of a failure file: its input alone, in a fuzzer's memory, and what it leaves behind."""
         data = msgspec.convert(payload, Lines).data
 
         def run(context: CaseContext) -> None:
             context.attach(lambda: payload)
             with self._telling(data):
                 target = self.target(context)
-                target.run(data)
+                with limited_to(MEMORY_LIMIT, context.subject.process() or os.getpid()):
+                    target.run(data)
                 leak = LeakWatch(lambda: context.subject.process() or os.getpid()).leak(target.run, data)
                 if leak is not None:
                     raise leak

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import resource
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 
+MEMORY_LIMIT = 2 << 30
+"""Bytes of private memory that a fuzzer may take: beyond, the subject gets MemoryError and has to cope."""
 _DATA_PAGES = 5
 """The field of /proc/self/statm with the pages of data and stack, which RLIMIT_DATA counts."""
 _LOOKS = 64
@@ -18,13 +22,12 @@ class MemoryLimit:
     def __init__(self, size: int) -> None:
         """size: bytes more than at the beginning of the block."""
         self._size = size
-        self._page = resource.getpagesize()
         self._before = resource.getrlimit(resource.RLIMIT_DATA)
         self._limit, self._left = 0, 0
 
     def __enter__(self) -> None:
         if self._left == 0:
-            used = int(Path("/proc/self/statm").read_text().split()[_DATA_PAGES]) * self._page
+            used = _used("self")
             self._before, self._limit, self._left = resource.getrlimit(resource.RLIMIT_DATA), used + self._size, _LOOKS
         self._left -= 1
         soft, hard = self._before
@@ -32,3 +35,29 @@ class MemoryLimit:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, self._before)
+
+
+@contextmanager
+def limited_to(size: int, process: int) -> Iterator[None]:
+    """Inside, a process has at most so many bytes of private memory, as a fuzzer's has.
+
+    One that has half of that already, as a driver with a process of its own may, can have half of it again. Another
+    user's has what it has.
+    """
+    try:
+        soft, hard = resource.prlimit(process, resource.RLIMIT_DATA)
+    except PermissionError:
+        yield
+        return
+    limit = max(size, _used(str(process)) + size // 2)
+    resource.prlimit(process, resource.RLIMIT_DATA, (limit if soft < 0 else min(limit, soft), hard))
+    try:
+        yield
+    finally:
+        with suppress(ProcessLookupError):  # it has died: that is the finding
+            resource.prlimit(process, resource.RLIMIT_DATA, (soft, hard))
+
+
+def _used(process: str) -> int:
+    """Bytes of data and stack of a process."""
+    return int(Path(f"/proc/{process}/statm").read_text().split()[_DATA_PAGES]) * resource.getpagesize()

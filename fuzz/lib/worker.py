@@ -15,9 +15,10 @@ from pathlib import Path
 import msgspec
 
 from npu_conformance.fuzz.lib.attack import CURRENT, Attack, FullError, ending_of, leave_out
-from npu_conformance.fuzz.lib.campaign.documents import MEMORY_LIMIT, RoundJob, Start
+from npu_conformance.fuzz.lib.campaign.documents import RoundJob, Start
 from npu_conformance.fuzz.lib.current_input import CurrentInput
 from npu_conformance.fuzz.lib.ending import Ending
+from npu_conformance.fuzz.lib.memory_limit import MEMORY_LIMIT
 from npu_conformance.fuzz.lib.native_coverage import NativeCoverage
 from npu_conformance.fuzz.lib.target import Attacked, Fuzzer, Target, fuzzer_named
 from npu_conformance.harness.judge.verdicts import NotApplicable

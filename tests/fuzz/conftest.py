@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from npu_conformance.fuzz.lib.model_mutator import seeds
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.specs.versions import NEWEST
 
 
 @pytest.fixture
@@ -18,3 +20,11 @@ def subject(request: pytest.FixtureRequest) -> Iterator[SubjectHandle]:
     opened = open_subject(plugin, options, "inprocess")
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="session")
+def six() -> bytes:
+    """A model with the zero point that the hostile drivers do not survive."""
+    return next(data for data in seeds(NEWEST, one_each=True) if b'"zeroPoint":0' in data).replace(
+        b'"zeroPoint":0', b'"zeroPoint":6', 1
+    )

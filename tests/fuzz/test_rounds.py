@@ -9,16 +9,14 @@ import subprocess
 import sys
 import textwrap
 import threading
-from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
+from fuzzed_rounds import DRIVERS, job, zero_points
 from patience import eventually
 from places import HOSTILE
 
-from npu_conformance.fuzz import models
 from npu_conformance.fuzz.lib.attack import CURRENT, FOUND, KEPT, TALLY, FullError, ending_of
 from npu_conformance.fuzz.lib.campaign import deaths, rounds
 from npu_conformance.fuzz.lib.campaign.documents import (
@@ -32,47 +30,19 @@ from npu_conformance.fuzz.lib.campaign.documents import (
     Unmerged,
 )
 from npu_conformance.fuzz.lib.campaign.minimising import Minimising
-from npu_conformance.fuzz.lib.campaign.noting import Noting
 from npu_conformance.fuzz.lib.campaign.rounds import Stopped, run_round
 from npu_conformance.fuzz.lib.current_input import CurrentInput
 from npu_conformance.fuzz.lib.ending import Ending
-from npu_conformance.fuzz.lib.model_mutator import seeds
 from npu_conformance.fuzz.lib.worker import START
 from npu_conformance.harness.judge.verdicts import Crashed
-from npu_conformance.harness.run.engine import Engine
-from npu_conformance.harness.run.replay import Discard
-from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.harness.subject.zygote import children_of
 from npu_conformance.specs.manifest import Manifest
-from npu_conformance.specs.neuralnetworks.types import Model
-from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.versions import NEWEST
 
-if TYPE_CHECKING:
-    pass
-
-DRIVERS = "fuzzed_drivers:plugin"
 SIX = 'getSupportedOperations: raised ValueError at fuzzed_drivers.py in _meet_six: raise ValueError("six")'
 MANIFEST = Manifest(name="gone", vendor="tests", version="1")
 NEEDS_ATHERIS = pytest.mark.skipif(importlib.util.find_spec("atheris") is None, reason="atheris is not installed")
-
-
-@pytest.fixture(scope="module")
-def six() -> bytes:
-    """A model with the zero point that the hostile drivers do not survive."""
-    return next(data for data in seeds(NEWEST, one_each=True) if b'"zeroPoint":0' in data).replace(
-        b'"zeroPoint":0', b'"zeroPoint":6', 1
-    )
-
-
-def job(bug: str, *inputs: bytes, **more: object) -> RoundJob:
-    given = {"fuzzer": "models", "engine": "evolution", "runs": len(inputs) + 20, "inputs": inputs, **more}
-    return RoundJob(**{"plugin": DRIVERS, "options": {"bug": bug}, "hal": None, "seed": 0, **given})  # type: ignore[arg-type]
-
-
-def zero_points(data: bytes) -> list[int]:
-    return [operand.zero_point for operand in msgspec.json.decode(data, type=Model).main.operands]
 
 
 @pytest.mark.parametrize(
@@ -206,25 +176,6 @@ def test_a_plug_in_that_cannot_be_loaded_again_costs_the_round_and_no_finding(
     assert (found.sightings, found.problem) == ((death,), "plug-in drv: gone")
 
 
-@pytest.mark.parametrize(
-    ("bug", "known", "found", "repeats"),
-    [
-        ("slow", "elsewhere", [], 0),
-        ("hang", "elsewhere", ["no end in fuzzed_drivers._meet_six"], 0),
-        ("hang", "no end in fuzzed_drivers._meet_six", [], 1),
-    ],
-)
-def test_once_a_hang_is_known_further_ones_cost_less(
-    bug: str, known: str, found: list[str], repeats: int, six: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What is new has to hang for the whole time all the same."""
-    monkeypatch.setattr(rounds, "_AFTER_A_HANG", 0.3)
-    ended = run_round(job(bug, six, runs=1, known=(f"hang: {known}",)))
-    assert [one.where for one in ended.sightings] == found
-    assert len(ended.killers) == 1
-    assert sum(ended.repeats.values()) == repeats
-
-
 @pytest.mark.parametrize("status", [*Ending, 77])
 def test_a_driver_ends_with_a_status_that_the_fuzzer_has_a_meaning_for(
     status: int, six: bytes, monkeypatch: pytest.MonkeyPatch
@@ -253,13 +204,10 @@ def test_descriptors_that_remain_are_a_finding(six: bytes) -> None:
     assert len(sighting.data) < len(six)
 
 
-@pytest.mark.parametrize(("bug", "outcome"), [("leak", Outcome.FAIL), ("none", Outcome.PASS)])
-def test_a_leak_is_there_again_when_its_input_is_replayed(bug: str, outcome: Outcome, six: bytes) -> None:
-    case = models.case_from({"lines": six.decode().split("\n"), "encoding": "utf-8"})
-    with closing(open_subject(DRIVERS, {"bug": bug}, "inprocess")) as subject:
-        result = Engine([case], subject, Discard()).run().results[0]
-    assert result.outcome == outcome
-    assert (bug == "leak") == ("3 descriptors remain after 3 runs of one input" in result.message)
+def test_memory_that_a_fuzzer_may_not_have_is_a_finding(six: bytes) -> None:
+    (sighting,) = run_round(job("memory", six, runs=1)).sightings
+    assert sighting.kind == "memory"
+    assert zero_points(sighting.data).count(6) == 1
 
 
 def test_a_finding_is_a_line_that_a_terminal_only_shows(six: bytes) -> None:
@@ -396,43 +344,3 @@ def test_a_round_dies_with_the_process_that_wanted_it(tmp_path: Path) -> None:
 def test_results_travel() -> None:
     found = RoundResult(fuzzer="models", engine="evolution", executions=1, seconds=1.0, start_seconds=0.5)
     assert msgspec.json.decode(msgspec.json.encode(found), type=RoundResult) == found
-
-
-class Endless:
-    """A process that goes on with its first input for six looks at it. The clock goes on by a second with each."""
-
-    pid = 0
-
-    def __init__(self, *, gets_a_processor: bool) -> None:
-        self._looks = 0
-        self._gets_a_processor = gets_a_processor
-
-    def has_ended(self, process: Endless, seconds: float) -> bool:
-        self._looks += 1
-        return self._looks > 6
-
-    def minimised(self) -> str:
-        return ""
-
-    def read(self) -> tuple[int, bytes]:
-        return 1, b""
-
-    def monotonic(self) -> float:
-        return float(self._looks)
-
-    def starved(self, pid: int) -> float:
-        return 0.0 if self._gets_a_processor else float(self._looks)
-
-
-@pytest.mark.parametrize("gets_a_processor", [True, False])
-def test_time_without_a_processor_makes_no_hang(gets_a_processor: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    endless = Endless(gets_a_processor=gets_a_processor)
-    watched = object.__new__(rounds._Process)
-    watched.current, watched.is_hanging, watched._stop = endless, False, threading.Event()  # type: ignore[assignment]
-    watched._minimising, watched._noting = Minimising(), Noting(job("none"), Path("unused"), None)
-    monkeypatch.setattr(rounds._Process, "_patience", lambda self, count: 2.5)
-    monkeypatch.setattr(rounds, "time", endless)
-    monkeypatch.setattr(rounds, "starved", endless.starved)
-    monkeypatch.setattr(rounds, "has_ended", endless.has_ended)
-    watched._wait(endless, 0.0)  # type: ignore[arg-type]
-    assert watched.is_hanging == gets_a_processor

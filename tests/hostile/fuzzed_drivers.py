@@ -18,6 +18,7 @@ from npu_conformance.specs.plugin import Context, Plugin, Subject
 BUGS = ("answers", "twice", "zero_point", "status", "accepts", "refuses")
 """The bugs that leave the process as it is; `kill`, `exit`, `exit-N`, `sanitizer`, `unprepared`, `hang`, `leak` do not.
 
+`memory` asks for more than a fuzzer may have, and for less than its manifest allows.
 `invisible` is none: what stands between cannot say everything to the driver. `slow` is none, in the time that the
 manifest allows. `fragile` raises once and then ends the process. `unsettles` makes the fuzzer itself fail.
 """
@@ -88,6 +89,8 @@ class FuzzedDevice(ReferenceDevice):
             time.sleep(3600)
         if self._bug == "leak":
             os.dup(0)
+        if self._bug == "memory":
+            bytearray(3 << 30)
 
     def _check_model(self, model: Model) -> None:
         if self._bug == "accepts" and any(operand.zero_point > 255 for operand in model.main.operands):

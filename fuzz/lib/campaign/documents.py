@@ -21,9 +21,6 @@ Shown = Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f-\x9f]*$(?!\n)")]
 """Text that a terminal only shows."""
 FileName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]+\.json$(?!\n)")]
 
-MEMORY_LIMIT = 2 << 30
-"""Bytes of private memory that a fuzzer may take: beyond, the subject gets MemoryError and has to cope."""
-
 
 class Doubt(Document, frozen=True):
     """The input of a known finding, and its fuzzer: where it passes, what is met by this name has another cause."""

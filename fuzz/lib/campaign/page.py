@@ -103,7 +103,7 @@ def _row(name: str, lines: Sequence[RoundLine]) -> FuzzerRow:
 
 
 def _over_time(rounds: Sequence[RoundLine], names: Sequence[str], findings: Sequence[Finding]) -> Section:
-    """The sights of each fuzzer that can attack, each as a share of its own in the end: no two have a common measure."""
+    """The sights of each fuzzer that can attack, as a share of its own in the end: there is no common measure."""
     last = max(line.at for line in rounds) or 1.0
     curves = [
         _curve(name, number, [line for line in rounds if line.fuzzer == name], last)

@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 
 from npu_conformance.fuzz.lib.attack import CURRENT, Attack, FullError, ending_of
-from npu_conformance.fuzz.lib.campaign.documents import MEMORY_LIMIT, RoundJob
+from npu_conformance.fuzz.lib.campaign.documents import RoundJob
 from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.current_input import CurrentInput
+from npu_conformance.fuzz.lib.memory_limit import MEMORY_LIMIT
 
 CORPUS = "corpus"
 """The folder of a round where libFuzzer puts what it keeps."""
