@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import shutil
 import sys
 from collections import Counter
@@ -11,6 +12,7 @@ from contextlib import AbstractContextManager
 
 from npu_conformance.cli.commands import _fuzz_findings
 from npu_conformance.cli.commands._numbers import require_not_negative, require_positive
+from npu_conformance.cli.commands.fuzz import FOLDER
 from npu_conformance.fuzz.lib.campaign import executors
 from npu_conformance.fuzz.lib.campaign.campaign import Campaign, Limits
 from npu_conformance.fuzz.lib.campaign.documents import Finding, RoundJob, Settings
@@ -20,7 +22,9 @@ from npu_conformance.fuzz.lib.campaign.rounds import has_atheris
 from npu_conformance.fuzz.lib.campaign.shares import Arm
 from npu_conformance.fuzz.lib.target import Fuzzer
 from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED, WRONG
+from npu_conformance.harness.run.interruption import Interruption
 from npu_conformance.harness.subject.loading import require_text
+from npu_conformance.harness.subject.patience import require_sensible
 from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhere
 from npu_conformance.harness.subject.plugin_options import parse_options
 from npu_conformance.specs import versions
@@ -32,25 +36,48 @@ _CLEAR = "\r\033[K"
 
 
 def run(options: argparse.Namespace, fuzzers: Sequence[Fuzzer]) -> int:
-    """Run it; returns WRONG where it found something new, SUITE_FAILED where a fuzzer did nothing."""
+    """Run it; returns WRONG where it met a finding, known or new, SUITE_FAILED where a fuzzer did nothing."""
     limits = _limits(options)
     arms = _arms(options, fuzzers, limits)
     settings = _settings(options)
     folder = CampaignFolder(options.corpus, settings)
+    interruption = Interruption()
+    try:
+        with interruption:
+            campaign = _run_to_the_end(options, _job(options, settings), arms, limits, folder)
+            interruption.pass_over()
+            return _end(campaign)
+    finally:
+        folder.close()
+
+
+def _run_to_the_end(
+    options: argparse.Namespace, job: RoundJob, arms: Sequence[Arm], limits: Limits, folder: CampaignFolder
+) -> Campaign:
+    """Run to the end, or until somebody interrupts: what is merged by then stays, and what rounds have found."""
+    campaign: Campaign | None = None
     try:
         with _workers(options, folder) as workers:
-            campaign = Campaign(folder, _job(options, settings), arms, limits, workers, CampaignLine())
+            campaign = Campaign(folder, job, arms, limits, workers, CampaignLine())
             print(_headline(options, arms, folder), flush=True)
             for damage in folder.damaged:
                 print(f"{folder.path}: {damage}; the campaign goes on without", flush=True)
-            _run_to_the_end(campaign)
-        if campaign.inapplicable.keys() >= {arm.fuzzer for arm in arms}:
-            raise LoadError("; ".join(f"fuzz {name}: {reason}" for name, reason in campaign.inapplicable.items()))
-        code = _summed_up(campaign)
-        print(f"report: {_fuzz_findings.report(folder.path)}")
-        return code
-    finally:
-        folder.close()
+            campaign.run()
+    except KeyboardInterrupt:
+        if campaign is None:
+            raise
+        folder.take_up()
+        print("\ninterrupted: of the rounds that were running the findings are kept, and nothing else", flush=True)
+    return campaign
+
+
+def _end(campaign: Campaign) -> int:
+    """Sum up, and write the page. Raises LoadError where no fuzzer can attack the plug-in."""
+    if campaign.inapplicable.keys() >= {arm.fuzzer for arm in campaign.arms}:
+        raise LoadError("; ".join(f"fuzz {name}: {reason}" for name, reason in campaign.inapplicable.items()))
+    code = _summed_up(campaign)
+    print(f"report: {_fuzz_findings.report(campaign.folder.path)}")
+    return code
 
 
 def _workers(options: argparse.Namespace, folder: CampaignFolder) -> AbstractContextManager[Workers]:
@@ -59,19 +86,11 @@ def _workers(options: argparse.Namespace, folder: CampaignFolder) -> AbstractCon
     return executors.local(options.jobs or 1, folder.note)
 
 
-def _run_to_the_end(campaign: Campaign) -> None:
-    """Run to the end, or until somebody interrupts: what is merged by then stays."""
-    try:
-        campaign.run()
-    except KeyboardInterrupt:
-        campaign.folder.take_up()
-        print("\ninterrupted: of the rounds that were running the findings are kept, and nothing else", flush=True)
-
-
 def _limits(options: argparse.Namespace) -> Limits:
     require_positive("--runs", options.runs)
     require_positive("--jobs", options.jobs)
     require_not_negative("--seed", options.seed)
+    require_sensible(options.longest_wait, 1.0)
     return Limits(options.time if options.runs is None else None, options.runs)
 
 
@@ -114,6 +133,7 @@ def _job(options: argparse.Namespace, settings: Settings) -> RoundJob:
         seed=options.seed,
         beside=settings.beside,
         at_once=options.jobs or 1,
+        longest_wait=options.longest_wait,
     )
 
 
@@ -142,7 +162,7 @@ class CampaignLine:
     def __call__(self, campaign: Campaign) -> None:
         """Show where the campaign is."""
         is_live = sys.stdout.isatty()
-        minimised = campaign.workers.minimising.now()
+        minimised = campaign.workers.under_way.now()
         minimised = {what: seconds for what, seconds in minimised.items() if seconds >= self._SOON}
         if not is_live:
             self._tell_minimised(campaign, set(minimised))
@@ -177,14 +197,13 @@ def _state(campaign: Campaign) -> str:
 
 
 def _counts(campaign: Campaign) -> str:
-    executions = sum(line.executions for line in campaign.rounds)
     latest = {line.fuzzer: line for line in campaign.folder.rounds}
     corpus, features = (sum(getattr(line, name) for line in latest.values()) for name in ("corpus", "features"))
     last = f", the last new at {campaign.findings[-1].at:.0f} s" if campaign.findings else ""
     return (
-        f"{counted(len(campaign.rounds), 'round')}, {counted(executions, 'run')} "
-        f"({executions / max(campaign.elapsed, 1e-9):,.0f} a second), corpus {corpus:,}, sights {features:,}, "
-        f"findings {len(campaign.folder.findings)}{last}"
+        f"{counted(len(campaign.rounds), 'round')}, {counted(campaign.executions, 'run')} "
+        f"({campaign.executions / max(campaign.elapsed, 1e-9):,.0f} a second), corpus {corpus:,}, sights {features:,}, "
+        f"findings {campaign.folder.count}{last}"
     )
 
 
@@ -197,13 +216,24 @@ def _summed_up(campaign: Campaign) -> int:
     found = campaign.findings
     for finding in found:
         print(f"{finding.kind:16}  {finding.where:40}  {campaign.folder.path / FINDINGS_FOLDER / finding.name}")
+    again = _met_again(campaign)
     if not found:
-        print("nothing new found")
-    return max(WRONG if found else OK, SUITE_FAILED if _has_failed(campaign) else OK)
+        print("nothing new found" + (f"; {again}" if again else ""))
+    elif again:
+        print(again)
+    return max(WRONG if found or again else OK, SUITE_FAILED if _has_failed(campaign) else OK)
+
+
+def _met_again(campaign: Campaign) -> str:
+    """Which findings of earlier runs are met still, in words; empty for none."""
+    count, place = len(campaign.met_again), campaign.folder.path
+    words = ["npu-conformance", "fuzz", "triage", *([] if place == FOLDER else [str(place)])]
+    again = f"{counted(count, 'known finding')} {'was' if count == 1 else 'were'} met again ({shlex.join(words)})"
+    return again if count else ""
 
 
 def _has_failed(campaign: Campaign) -> bool:
     """True where nothing came of the campaign, or of one of its fuzzers: every round was lost, or interrupted."""
     lost = {line.fuzzer for line in campaign.rounds if line.lost}
     lost -= {line.fuzzer for line in campaign.rounds if not line.lost} | campaign.inapplicable.keys()
-    return bool(lost) or not campaign.rounds
+    return bool(lost) or not (campaign.rounds or campaign.findings)

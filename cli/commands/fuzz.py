@@ -46,6 +46,13 @@ def _add_campaign(parser: argparse.ArgumentParser) -> None:
         "--time", metavar="T", type=_time, default=_SECONDS, help=f"how long: 90s, 10m or 8h (default: {_SECONDS:g}s)"
     )
     limit.add_argument("--runs", metavar="N", type=int, help="one round of N inputs for each fuzzer instead")
+    parser.add_argument(
+        "--longest-wait",
+        metavar="SECONDS",
+        type=float,
+        help="wait at most so long for a call, an import, or an input of what Python loads (default: the manifest's "
+        "deadlines, and for such an input 10 s times its time_scale)",
+    )
     parser.add_argument("--jobs", metavar="N", type=int, help="rounds at once (default: 1; on a cluster, all threads)")
     parser.add_argument("--scheduler", metavar="URL", default="", help="do rounds on the workers of a Dask scheduler")
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="seed of the inputs; printed")

@@ -22,9 +22,10 @@ from npu_conformance.fuzz.lib.memory_limit import MEMORY_LIMIT
 from npu_conformance.fuzz.lib.native_coverage import NativeCoverage
 from npu_conformance.fuzz.lib.target import Attacked, Fuzzer, Target, fuzzer_named
 from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.subject.endpoints import Handling
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.host import limit_memory
-from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.harness.subject.loading import Isolation, open_subject
 from npu_conformance.harness.subject.plugin_loading import is_elsewhere
 from npu_conformance.harness.subject.plugin_options import require_instances, require_options
 from npu_conformance.specs import documents, versions
@@ -33,6 +34,11 @@ from npu_conformance.specs.manifest import Manifest
 
 JOB, START, STACK, COVERAGE = "job.json", "start.json", "stack", "coverage"
 """Files of a round's folder."""
+_LONGEST_INPUT = 10.0
+"""Seconds, times the time_scale, that an input of what is loaded may take: its models are small. An engine's manifest
+may allow minutes for large ones, and each hang would cost them several times."""
+_MORE = 1.2
+"""So many times as long, so that a wait of the harness's own for a call ends before, and names the call."""
 
 
 def main(job_file: str) -> Ending:
@@ -53,7 +59,7 @@ def _ending(job: RoundJob, folder: Path, coverage: NativeCoverage, opened: conte
         fuzzer = fuzzer_named(job.fuzzer)
         attacked = attacked_by(job)
         opened.callback(attacked.subject.close)
-        _announce(folder, attacked.subject)
+        _announce(job, folder, attacked.subject)
         limit_memory(MEMORY_LIMIT)
         try:
             target = target_of(fuzzer, attacked)
@@ -73,29 +79,42 @@ def target_of(fuzzer: Fuzzer, attacked: Attacked) -> Target:
     return fuzzer.target(attacked)
 
 
-def patience(manifest: Manifest) -> float:
-    """Seconds after which one input counts as a hang: it may prepare, execute, and ask besides."""
-    deadlines = manifest.deadlines
-    return (deadlines.call + deadlines.prepare + deadlines.execute) * manifest.time_scale
+def is_here(job: RoundJob) -> bool:
+    """Whether what is attacked is loaded into the process of the round."""
+    return bool(job.plugin) and not is_elsewhere(job.plugin)
 
 
-def opened(plugin: str, options: dict[str, str], hal: str | None) -> SubjectHandle:
+def patience(job: RoundJob, manifest: Manifest) -> float:
+    """Seconds after which one input counts as a hang: it may prepare, execute, and ask besides.
+
+    What the deadlines of a manifest allow is for any model. Where calls have a deadline of their own, which ends them
+    elsewhere, no more is said here; of what is loaded an input has as long as small models need, or --longest-wait.
+    """
+    deadlines, scale = manifest.deadlines, manifest.time_scale
+    whole = (deadlines.call + deadlines.prepare + deadlines.execute) * scale
+    if not is_here(job):
+        return whole
+    return min(whole, _MORE * (_LONGEST_INPUT * scale if job.longest_wait is None else job.longest_wait))
+
+
+def opened(plugin: str, options: dict[str, str], hal: str | None, longest_wait: float | None = None) -> SubjectHandle:
     """A subject of this process where that is possible, which is faster and can be guided by coverage."""
+    isolation: Isolation = "process" if is_elsewhere(plugin) else "inprocess"
     version = versions.parse(hal) if hal else None
-    return open_subject(plugin, options, "process" if is_elsewhere(plugin) else "inprocess", version=version)
+    return open_subject(plugin, options, isolation, version=version, handling=Handling(longest_wait=longest_wait))
 
 
 def attacked_by(job: RoundJob) -> Attacked:
     """What is attacked. Raises LoadError where that cannot be had."""
-    subject = opened(job.plugin, job.options, job.hal)
+    subject = opened(job.plugin, job.options, job.hal, job.longest_wait)
     require_options(subject.manifest, job.plugin, job.options)
     require_instances(subject.manifest, job.plugin, job.at_once)
-    beside = opened(job.beside, job.beside_options, None) if job.beside else None
+    beside = opened(job.beside, job.beside_options, None, job.longest_wait) if job.beside else None
     return Attacked(subject, job.plugin, job.options, beside)
 
 
-def _announce(folder: Path, subject: SubjectHandle) -> None:
-    start = Start(hal_version=subject.version, seconds=patience(subject.manifest), manifest=subject.manifest)
+def _announce(job: RoundJob, folder: Path, subject: SubjectHandle) -> None:
+    start = Start(hal_version=subject.version, seconds=patience(job, subject.manifest), manifest=subject.manifest)
     write_whole(folder / START, msgspec.json.encode(start))
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 import itertools
 import json
+import os
 import re
+import signal
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -15,14 +17,15 @@ from campaigns import SETTINGS, START, result, sighting
 from msgspec.structs import replace
 from places import HOSTILE
 
+from npu_conformance.cli.commands import _fuzz_findings
 from npu_conformance.cli.commands._fuzz_campaign import CampaignLine
 from npu_conformance.cli.main import main
 from npu_conformance.fuzz import AREAS
 from npu_conformance.fuzz.lib.campaign import campaign, executors
 from npu_conformance.fuzz.lib.campaign.documents import RoundJob, RoundResult, Settings, Unmerged
 from npu_conformance.fuzz.lib.campaign.folder import CampaignFolder
-from npu_conformance.fuzz.lib.campaign.minimising import Minimising
 from npu_conformance.fuzz.lib.campaign.rounds import run_round
+from npu_conformance.fuzz.lib.campaign.under_way import UnderWay
 from npu_conformance.fuzz.lib.document_seeds import campaigns
 from npu_conformance.fuzz.lib.target import Attacked
 from npu_conformance.fuzz.lib.wire_target import served
@@ -78,8 +81,11 @@ def test_a_finding_replays_is_listed_and_known_the_next_time(
     (described,) = json.loads(capsys.readouterr().out)
     assert (described["kind"], described["name"]) == ("valid-refused", file.name)
 
-    assert fuzz(tmp_path, "--runs", "100", bug="refuses") == 0
-    assert "goes on after 1 round" in capsys.readouterr().out
+    assert fuzz(tmp_path, "--runs", "100", bug="refuses") == 1
+    again = capsys.readouterr().out
+    assert "goes on after 1 round" in again
+    triage = f"npu-conformance fuzz triage {tmp_path}"
+    assert f"nothing new found; 1 known finding was met again ({triage})\n" in again
 
 
 def test_triage_tells_what_a_killed_campaign_had_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -139,6 +145,32 @@ def test_a_campaign_that_is_interrupted_at_once_is_no_success(
     assert "interrupted: of the rounds that were running the findings are kept" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_campaign_that_is_ended_tells_what_rounds_have_found_and_writes_its_page(
+    number: signal.Signals, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever ends it is impatient: a second signal changes nothing."""
+
+    def ended(running: campaign.Campaign) -> None:
+        found = Unmerged(fuzzer="models", engine="evolution", seed=3, start=START, sighting=sighting("SIGSEGV"))
+        running.folder.note(found)
+        os.kill(os.getpid(), number)
+
+    def reported(folder: Path) -> Path:
+        os.kill(os.getpid(), number)
+        return written(folder)
+
+    written = _fuzz_findings.report
+    monkeypatch.setattr(campaign.Campaign, "run", ended)
+    monkeypatch.setattr(_fuzz_findings, "report", reported)
+    assert fuzz(tmp_path, "--runs", "5") == 1
+    out = capsys.readouterr().out
+    assert "interrupted: of the rounds that were running the findings are kept" in out
+    assert re.search(r"^\d+ s: 0 rounds, 0 runs .*, findings 1, the last new at \d+ s$", out, re.M)
+    assert re.search(r"^crash +SIGSEGV +\S+json$", out, re.M)
+    assert "SIGSEGV" in (tmp_path / "report.html").read_text()
+
+
 def test_one_lost_round_of_several_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,6 +187,30 @@ def test_one_lost_round_of_several_is_said(
     assert "rounds lost: 1: OSError: gone\n" in capsys.readouterr().out
 
 
+def test_what_rounds_have_done_that_go_on_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A round may last as long as a campaign does."""
+    settings = Settings(format=1, plugin=DRIVERS, options={}, hal=None)
+    folder, line, under_way = CampaignFolder(tmp_path, settings), CampaignLine(), UnderWay()
+    job = RoundJob(fuzzer="models", plugin=DRIVERS, options={}, hal=None, engine="evolution", seed=0)
+    now, workers = [0.0], executors.Workers(ThreadPoolExecutor(1), run_round, 1, under_way)
+    running = campaign.Campaign(folder, job, [], campaign.Limits(60.0, None), workers, clock=lambda: now[0])
+    under_way.ran("the first", 5_000)
+    under_way.ran("the second", 1_000)
+    under_way.ran("the first", 6_500)
+    for where in ("here", "here", "there"):
+        folder.note(Unmerged(fuzzer="models", engine="evolution", seed=3, start=START, sighting=sighting(where)))
+    now[0] = 30.0
+    line(running)
+    under_way.ran("the first", 0)
+    folder.add(result("models", found=(sighting("here"), sighting("there"))), 3, 31.0)
+    now[0] = 60.0
+    line(running)
+    folder.close()
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == "30 s: 0 rounds, 7,500 runs (250 a second), corpus 0, sights 0, findings 2"
+    assert told[-1].startswith("60 s: 1 round, 1,010 runs (17 a second), corpus 0, sights 0, findings 2, ")
+
+
 @pytest.mark.parametrize("is_terminal", [True, False])
 def test_who_waits_for_a_smaller_hang_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, is_terminal: bool
@@ -162,22 +218,23 @@ def test_who_waits_for_a_smaller_hang_is_told(
     """It looked stuck: nothing else of a campaign changes meanwhile."""
     now = [0.0]
     monkeypatch.setattr("sys.stdout.isatty", lambda: is_terminal)
-    minimising, settings = Minimising(lambda: now[0]), Settings(format=1, plugin=DRIVERS, options={}, hal=None)
+    under_way, settings = UnderWay(lambda: now[0]), Settings(format=1, plugin=DRIVERS, options={}, hal=None)
     folder, line = CampaignFolder(tmp_path, settings), CampaignLine()
     job = RoundJob(fuzzer="models", plugin=DRIVERS, options={}, hal=None, engine="evolution", seed=0)
-    workers = executors.Workers(ThreadPoolExecutor(1), run_round, 1, minimising)
+    workers = executors.Workers(ThreadPoolExecutor(1), run_round, 1, under_way)
     running = campaign.Campaign(folder, job, [], campaign.Limits(60.0, None), workers, clock=lambda: now[0])
-    with minimising.of("hang in models"):
+    with under_way.of("hang in models (no end in driver.compute)"):
         for now[0] in (0.0, 9.0, 12.0):
             line(running)
     line(running)
     folder.close()
     counts = "0 rounds, 0 runs (0 a second), corpus 0, sights 0, findings 0"
+    hang = "hang in models (no end in driver.compute)"
     lines = (
-        [f"0 s: {counts}", *(f"{at} s, making the hang in models smaller for {at} s: {counts}" for at in (9, 12)),
+        [f"0 s: {counts}", *(f"{at} s, making the {hang} smaller for {at} s: {counts}" for at in (9, 12)),
          f"12 s: {counts}"]
         if is_terminal
-        else ["9 s: making the hang in models smaller", "12 s: the hang in models is as small as it gets", ""]
+        else [f"9 s: making the {hang} smaller", f"12 s: the {hang} is as small as it gets", ""]
     )  # fmt: skip
     said = capsys.readouterr().out
     assert [part[:79] for part in lines] == (said.split("\r\033[K")[1:] if is_terminal else said.split("\n"))

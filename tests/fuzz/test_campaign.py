@@ -163,6 +163,48 @@ class TestCampaign:
         folder.close()
         assert [job.seeds_run for job in jobs] == [0, 0, 0]
 
+    def test_a_round_is_over_when_the_campaign_is(self, tmp_path: Path) -> None:
+        """Whatever it is doing: a hang may take longer than the round was to last, and no longer than the campaign."""
+        folder, jobs = CampaignFolder(tmp_path, SETTINGS), list[RoundJob]()
+        campaign(folder, lambda job: jobs.append(job) or result(job.fuzzer), Limits(40.0, None)).run()  # type: ignore[func-returns-value]
+        assert [job.seconds for job in jobs] == [5.0] * 8
+        assert [job.ends for job in jobs] == [left + 2.0 for left in (40, 35, 30, 25, 20, 15, 10, 5)]
+        campaign(folder, lambda job: jobs.append(job) or result(job.fuzzer), Limits(None, 5)).run()  # type: ignore[func-returns-value]
+        assert jobs[-1].ends is None
+        folder.close()
+
+    def test_times_are_those_of_the_clock_however_many_rounds_run_at_once(self, tmp_path: Path) -> None:
+        """And those of earlier runs come before."""
+        for at in ([4.0, 4.0, 8.0, 8.0], [12.0, 12.0, 16.0, 16.0]):
+            folder, clock = CampaignFolder(tmp_path, SETTINGS), Clock()
+            before = len(folder.rounds)
+            with ThreadPoolExecutor(1) as pool:
+                workers = Workers(pool, lambda job: result(job.fuzzer, seconds=4.0), 2)
+                running = Campaign(folder, JOB, [MODELS, WIRE], Limits(None, 100_000), workers, clock=clock)
+                running._fill()
+                for _ in range(2):
+                    clock.now += 4.0
+                    for future in list(running._running):
+                        running._take(future)
+                    running._fill()
+            assert [found.at for found in folder.rounds[before:]] == at
+            folder.close()
+
+    def test_known_findings_that_are_met_again_are_told_apart_from_new_ones(self, tmp_path: Path) -> None:
+        met = [sighting("old"), sighting("mended"), sighting("unmet")]
+        for found, again, told in (
+            (met, {}, set()),
+            ([sighting("new"), replace(sighting("mended"), is_another=True)],
+             {"crash: old": 2, "crash: new": 1, "crash: mended": 1, "crash: doubtful": 1}, {"crash: old"}),
+        ):  # fmt: skip
+            folder = CampaignFolder(tmp_path, SETTINGS)
+            made = replace(result("models", found=tuple(found)), repeats=again)
+            running = campaign(folder, lambda job, made=made: made, Limits(None, 5))  # type: ignore[misc]
+            running._doubted = {"crash: mended": Doubt(fuzzer="models", data=b"{}")} if again else {}
+            running.run()
+            assert running.met_again == told
+            folder.close()
+
     def test_a_second_run_goes_on_with_other_seeds(self, tmp_path: Path) -> None:
         seeds: list[int] = []
 

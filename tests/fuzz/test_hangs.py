@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 import pytest
 from fuzzed_rounds import job
 
-from npu_conformance.fuzz.lib.campaign import rounds
-from npu_conformance.fuzz.lib.campaign.minimising import Minimising
+from npu_conformance.fuzz.lib.campaign import round_process, rounds
+from npu_conformance.fuzz.lib.campaign.documents import RoundJob
 from npu_conformance.fuzz.lib.campaign.noting import Noting
+from npu_conformance.fuzz.lib.campaign.round_process import RoundProcess, Watch
 from npu_conformance.fuzz.lib.campaign.rounds import run_round
+from npu_conformance.fuzz.lib.campaign.under_way import UnderWay
+from npu_conformance.fuzz.lib.worker import attacked_by, patience
+from npu_conformance.specs.manifest import Deadlines, Manifest
 
 
 @pytest.mark.parametrize(
@@ -26,11 +29,90 @@ def test_once_a_hang_is_known_further_ones_cost_less(
     bug: str, known: str, found: list[str], repeats: int, six: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is new has to hang for the whole time all the same."""
-    monkeypatch.setattr(rounds, "_AFTER_A_HANG", 0.3)
+    monkeypatch.setattr(round_process, "AFTER_A_HANG", 0.3)
     ended = run_round(job(bug, six, runs=1, known=(f"hang: {known}",)))
     assert [one.where for one in ended.sightings] == found
     assert len(ended.killers) == 1
     assert sum(ended.repeats.values()) == repeats
+
+
+ENGINE = Deadlines(prepare=60.0, execute=60.0, call=5.0)
+
+
+@pytest.mark.parametrize(
+    ("deadlines", "scale", "plugin", "longest_wait", "seconds"),
+    [
+        (ENGINE, 1.0, "driver:plugin", None, 12.0),
+        (ENGINE, 3.0, "driver:plugin", None, 36.0),
+        (ENGINE, 1.0, "driver:plugin", 2.0, 2.4),
+        (ENGINE, 1.0, "driver:plugin", 100.0, 120.0),
+        (ENGINE, 1.0, "exec:./driver", None, 125.0),
+        (Deadlines(prepare=0.3, execute=0.3, call=0.3), 2.0, "driver:plugin", None, 1.8),
+    ],
+)
+def test_how_long_an_input_may_take(
+    deadlines: Deadlines, scale: float, plugin: str, longest_wait: float | None, seconds: float
+) -> None:
+    """Models are small: what a manifest allows for large ones is waited for elsewhere, where each call has an end."""
+    manifest = Manifest(name="driver", vendor="tests", version="1", deadlines=deadlines, time_scale=scale)
+    assert patience(job("none", plugin=plugin, longest_wait=longest_wait), manifest) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("longest_wait", [None, 0.05])
+def test_the_longest_wait_counts_for_calls_as_well(longest_wait: float | None) -> None:
+    attacked = attacked_by(job("hang", longest_wait=longest_wait))
+    assert attacked.subject.manifest.deadlines.prepare == (longest_wait or 0.3)
+    attacked.subject.close()
+
+
+@pytest.mark.parametrize(
+    ("module", "known", "found"),
+    [("worker", (), False), ("reducing", (), True), ("reducing", ("hang: elsewhere",), False)],
+)
+def test_a_round_ends_with_the_campaign_also_where_something_hangs(
+    module: str, known: tuple[str, ...], found: bool, six: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before it is known for a hang, before it is small, and before it has hung for the whole time, to be met again.
+
+    module: of the process that runs as the time is over.
+    """
+
+    class Late(RoundProcess):
+        def __init__(
+            self, job: RoundJob, folder: Path, watch: Watch, noting: Noting | None = None, module: str = "worker"
+        ) -> None:
+            super().__init__(job, folder, watch, noting, module)
+            if module == late:
+                watch.seconds = 0.0
+                watch.begin()
+
+    late = module
+    monkeypatch.setattr(rounds, "RoundProcess", Late)
+    monkeypatch.setattr(round_process, "AFTER_A_HANG", 0.3)
+    ended = run_round(job("hang", six, runs=None, seconds=600.0, ends=600.0, known=known))
+    assert [one.data for one in ended.sightings] == ([six] if found else [])
+    assert len(ended.killers) == found
+
+
+def test_a_hang_that_another_round_makes_smaller_is_left_to_it(six: bytes) -> None:
+    under_way, hang = UnderWay(), "no end in fuzzed_drivers._meet_six"
+    with under_way.of(f"hang in models ({hang})"):
+        found = run_round(job("hang", six, runs=1), under_way=under_way)
+    assert (found.sightings, found.repeats) == ((), {f"hang: {hang}": 1})
+    assert len(found.killers) == 1
+
+
+@pytest.mark.parametrize("bug", ["hang", "kill"])
+def test_what_one_round_has_found_others_know_that_were_begun_before(bug: str, six: bytes) -> None:
+    under_way = UnderWay()
+    first = run_round(job(bug, six, runs=1), under_way=under_way)
+    (death,) = (one.signature for one in first.sightings)
+    assert under_way.deaths == {death}
+    given = job(bug, six, runs=1)
+    assert death in Watch(under_way=under_way).informed(given).known
+    second = run_round(given, under_way=under_way)
+    assert (second.sightings, second.repeats) == ((), {death: 1})
+    assert second.reducing_seconds < first.reducing_seconds
 
 
 class Endless:
@@ -60,14 +142,15 @@ class Endless:
 
 
 @pytest.mark.parametrize("gets_a_processor", [True, False])
-def test_time_without_a_processor_makes_no_hang(gets_a_processor: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_without_a_processor_makes_no_hang(
+    gets_a_processor: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     endless = Endless(gets_a_processor=gets_a_processor)
-    watched = object.__new__(rounds._Process)
-    watched.current, watched.is_hanging, watched._stop = endless, False, threading.Event()  # type: ignore[assignment]
-    watched._minimising, watched._noting = Minimising(), Noting(job("none"), Path("unused"), None)
-    monkeypatch.setattr(rounds._Process, "_patience", lambda self, count: 2.5)
-    monkeypatch.setattr(rounds, "time", endless)
-    monkeypatch.setattr(rounds, "starved", endless.starved)
-    monkeypatch.setattr(rounds, "has_ended", endless.has_ended)
+    watched = RoundProcess(job("none"), tmp_path, Watch())
+    watched.current = endless  # type: ignore[assignment]
+    monkeypatch.setattr(RoundProcess, "_patience", lambda self, count: 2.5)
+    monkeypatch.setattr(round_process, "time", endless)
+    monkeypatch.setattr(round_process, "starved", endless.starved)
+    monkeypatch.setattr(round_process, "has_ended", endless.has_ended)
     watched._wait(endless, 0.0)  # type: ignore[arg-type]
     assert watched.is_hanging == gets_a_processor

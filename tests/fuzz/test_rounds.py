@@ -29,8 +29,9 @@ from npu_conformance.fuzz.lib.campaign.documents import (
     Tally,
     Unmerged,
 )
-from npu_conformance.fuzz.lib.campaign.minimising import Minimising
-from npu_conformance.fuzz.lib.campaign.rounds import Stopped, run_round
+from npu_conformance.fuzz.lib.campaign.round_process import RoundProcess, Stopped, Watch
+from npu_conformance.fuzz.lib.campaign.rounds import run_round
+from npu_conformance.fuzz.lib.campaign.under_way import UnderWay
 from npu_conformance.fuzz.lib.current_input import CurrentInput
 from npu_conformance.fuzz.lib.ending import Ending
 from npu_conformance.fuzz.lib.worker import START
@@ -59,12 +60,12 @@ def test_a_finding_is_made_small_and_the_round_goes_on(bug: str, kind: str, wher
     """seed: with 1 it is met once more, with 2 it is not; each time costs a process."""
     noted: list[str] = []
 
-    class Noted(Minimising):
+    class Noted(UnderWay):
         def note(self, who: object, what: str) -> None:
             noted.append(what)
 
-    found = run_round(job(bug, six, seed=seed, runs=10), minimising=Noted())
-    assert f"{kind} in models" in noted or kind == "wrong-status"  # which takes no time
+    found = run_round(job(bug, six, seed=seed, runs=10), under_way=Noted())
+    assert f"{kind} in models ({where})" in noted or kind == "wrong-status"  # which takes no time
     assert noted[-1] == ""
     (sighting,) = found.sightings
     assert (sighting.kind, sighting.where) == (kind, where)
@@ -94,7 +95,7 @@ def test_a_finding_is_told_of_before_it_is_small(bug: str, six: bytes) -> None:
 def test_behind_a_death_the_seeds_go_on_where_they_were(six: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs: list[RoundJob] = []
 
-    class Dying(rounds._Process):
+    class Dying(rounds.RoundProcess):
         """Dies with its 11th input, having tried 10."""
 
         def watch(self) -> None:
@@ -109,8 +110,8 @@ def test_behind_a_death_the_seeds_go_on_where_they_were(six: bytes, monkeypatch:
                 self.current.begin(six)
             self.returncode = 1
 
-    monkeypatch.setattr(rounds, "_Process", Dying)
-    monkeypatch.setattr(rounds, "_reduced", lambda job, death, stop: death)
+    monkeypatch.setattr(rounds, "RoundProcess", Dying)
+    monkeypatch.setattr(rounds, "_reduced", lambda job, death, watch: death)
     found = run_round(job("none", b"one", b"two", runs=22))
     assert [one.seeds_run for one in jobs] == [0, 3]
     assert (jobs[1].inputs, jobs[1].shown) == ((b"one", b"two", b"new"), ((), (), (7,)))
@@ -118,7 +119,7 @@ def test_behind_a_death_the_seeds_go_on_where_they_were(six: bytes, monkeypatch:
 
 
 def test_a_finding_outlives_the_process_that_makes_it_smaller(six: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rounds, "_reduced", lambda job, death, stop: death)
+    monkeypatch.setattr(rounds, "_reduced", lambda job, death, watch: death)
     found = run_round(job("fragile", six, runs=1))
     assert [(one.kind, one.where) for one in found.sightings] == [
         ("wrong-status", SIX),
@@ -161,7 +162,7 @@ def test_a_plug_in_that_cannot_be_loaded_again_costs_the_round_and_no_finding(
 ) -> None:
     death = Sighting(kind="crash", where="here", message="died", data=six, execution=7)
 
-    class Ended(rounds._Process):
+    class Ended(rounds.RoundProcess):
         def watch(self) -> None:
             folder = self._folder
             (folder / START).write_bytes(msgspec.json.encode(Start(hal_version=NEWEST, seconds=1.0, manifest=MANIFEST)))
@@ -171,7 +172,7 @@ def test_a_plug_in_that_cannot_be_loaded_again_costs_the_round_and_no_finding(
             self.current.end(Ending.UNLOADED)
             self.returncode = Ending.UNLOADED
 
-    monkeypatch.setattr(rounds, "_Process", Ended)
+    monkeypatch.setattr(rounds, "RoundProcess", Ended)
     found = run_round(job("none", runs=9))
     assert (found.sightings, found.problem) == ((death,), "plug-in drv: gone")
 
@@ -180,7 +181,7 @@ def test_a_plug_in_that_cannot_be_loaded_again_costs_the_round_and_no_finding(
 def test_a_driver_ends_with_a_status_that_the_fuzzer_has_a_meaning_for(
     status: int, six: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rounds, "_reduced", lambda job, death, stop: death)
+    monkeypatch.setattr(rounds, "_reduced", lambda job, death, watch: death)
     found = run_round(job(f"exit-{status}", six, runs=1))
     assert [(one.kind, one.where) for one in found.sightings] == [("crash", f"status {status}")]
     assert found.sightings[0].data == six
@@ -306,7 +307,7 @@ def test_a_round_of_atheris_is_over_when_either_says_so(
     printed: str, noted: Ending | None, status: int, ending: Ending | None, tmp_path: Path
 ) -> None:
     """Atheris ends the process itself; what has nothing to attack never begins it."""
-    process = rounds._Process(job("none", engine="atheris"), tmp_path, threading.Event())
+    process = RoundProcess(job("none", engine="atheris"), tmp_path, Watch())
     process.returncode = status
     (tmp_path / deaths.OUTPUT).write_text(printed)
     if noted is not None:

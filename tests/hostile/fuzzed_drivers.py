@@ -18,11 +18,10 @@ from npu_conformance.specs.plugin import Context, Plugin, Subject
 BUGS = ("answers", "twice", "zero_point", "status", "accepts", "refuses")
 """The bugs that leave the process as it is; `kill`, `exit`, `exit-N`, `sanitizer`, `unprepared`, `hang`, `leak` do not.
 
-`memory` asks for more than a fuzzer may have, and for less than its manifest allows.
-`invisible` is none: what stands between cannot say everything to the driver. `slow` is none, in the time that the
-manifest allows. `fragile` raises once and then ends the process. `unsettles` makes the fuzzer itself fail.
+`memory` is more than a fuzzer may have. `invisible` is none: what stands between cannot say everything to the driver.
+`slow` is none, in the time that the manifest allows. `fragile` raises once and then ends the process. `unsettles` makes
+the fuzzer itself fail.
 """
-
 
 _REPORT = b"""\
 ==1==ERROR: AddressSanitizer: heap-use-after-free on address 0x60

@@ -23,6 +23,8 @@ _ROUNDS_EACH = 4
 """A short campaign is cut into at least so many rounds for each arm, if that does not make them too short."""
 _ATHERIS_ROUND = 60.0
 """Rounds of Atheris are longer: instrumented imports take 10 s."""
+_LATEST = 2.0
+"""Seconds behind its time at which a round is ended that is at something else by then, such as a hang."""
 _TICK_SECONDS = 0.5
 _MOST_RUNS = 50_000
 """Inputs of a round: what a campaign that is killed loses at most, and how often it tells where it is."""
@@ -59,7 +61,8 @@ class Campaign:
         self._before = len(self.folder.rounds)
         self._findings_before = len(self.folder.findings)
         self._begun = self.clock()
-        self._at = max((line.at for line in self.folder.rounds), default=0.0)
+        self._at_before = max((line.at for line in self.folder.rounds), default=0.0)
+        self.folder.now = lambda: self.at
         self._numbers = itertools.count(self._before)
         self._running: dict[Future[RoundResult], tuple[Arm, RoundJob]] = {}
         self._due = [(arm, runs) for runs in _pieces(self.limits.runs) for arm in self.arms]
@@ -83,6 +86,23 @@ class Campaign:
     def elapsed(self) -> float:
         """Seconds since it began."""
         return self.clock() - self._begun
+
+    @property
+    def at(self) -> float:
+        """Seconds of the campaign, those of its earlier runs included."""
+        return self._at_before + self.elapsed
+
+    @property
+    def executions(self) -> int:
+        """Inputs of this run, those of rounds on this machine included that are not over."""
+        return sum(line.executions for line in self.rounds) + self.workers.under_way.runs
+
+    @property
+    def met_again(self) -> set[str]:
+        """Signatures of findings of earlier runs that this one has met."""
+        known = {finding.signature for finding in self.folder.findings[: self._findings_before]}
+        fresh = {finding.signature for finding in self.findings}
+        return {name for line in self.rounds for name in line.repeats if name in known} - fresh
 
     def run(self) -> None:
         """Run to the end. Raises LoadError where the plug-in cannot be fuzzed at all."""
@@ -129,12 +149,13 @@ class Campaign:
         share = self.limits.seconds * self.workers.jobs / (parts * len(self._shares.arms))
         return min(max(share, _SHORTEST_ROUND), longest)
 
+    def _seconds_of(self, arm: Arm) -> float:
+        wanted = self._round_seconds(_ATHERIS_ROUND if arm.engine == "atheris" else _ROUND_SECONDS)
+        return max(min(wanted, self._left()), _SHORTEST_ROUND)
+
     def job_for(self, arm: Arm, runs: int | None = None) -> RoundJob:
         """What the next round of an arm is given: the corpus, and what is known. runs: None for a time."""
-        seconds = None
-        if runs is None:
-            wanted = self._round_seconds(_ATHERIS_ROUND if arm.engine == "atheris" else _ROUND_SECONDS)
-            seconds = max(min(wanted, self._left()), _SHORTEST_ROUND)
+        seconds = self._seconds_of(arm) if runs is None else None
         kept = self.folder.corpus(arm.fuzzer)
         return replace(
             self.job,
@@ -143,6 +164,7 @@ class Campaign:
             seed=self.job.seed * _PRIME + next(self._numbers),
             runs=runs,
             seconds=seconds,
+            ends=None if seconds is None else max(seconds, self._left()) + _LATEST,
             inputs=tuple(one.data for one in kept),
             shown=tuple(one.features for one in kept) if arm in self._seeds_run else (),
             seeds_run=self._seeds_run.get(arm, 0),
@@ -173,8 +195,7 @@ class Campaign:
             self.inapplicable[arm.fuzzer] = result.inapplicable
             self._shares.drop(arm.fuzzer)
             self._due = [due for due in self._due if due[0].fuzzer != arm.fuzzer]
-        self._at += result.all_seconds
-        self._shares.count(self.folder.add(self._undoubted(result), job.seed, self._at, lost))
+        self._shares.count(self.folder.add(self._undoubted(result), job.seed, self.at, lost))
 
     def _undoubted(self, result: RoundResult) -> RoundResult:
         """The result with one finding at most in place of each that is known by its name; what was met is certain."""

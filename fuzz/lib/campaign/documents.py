@@ -37,7 +37,8 @@ class RoundJob(Document, frozen=True):
     many of the seeds were run in earlier rounds. features: what has been seen before. known: signatures of findings
     that need no second report; doubted: those of them whose cause may have been mended since. skip: digests of inputs
     that have ended a process before: they are not run again, or no round would come past them. beside: see Attacked.
-    at_once: how many rounds use the plug-in at a time.
+    at_once: how many rounds use the plug-in at a time. longest_wait: as of `run`; None for what small models need.
+    ends: seconds behind the first input at which the round ends, whatever it is doing; None for no end.
     """
 
     fuzzer: str
@@ -58,6 +59,8 @@ class RoundJob(Document, frozen=True):
     beside: str = ""
     beside_options: dict[str, str] = field(default_factory=dict)
     at_once: int = 1
+    longest_wait: float | None = None
+    ends: float | None = None
 
     def seeds_run_after(self, tried: int) -> int:
         """How many of the seeds were run once this round has tried so many inputs: two for each that it begins with."""
@@ -145,13 +148,14 @@ class RoundResult(Document, frozen=True):
 
 
 class Unmerged(Document, frozen=True):
-    """A line of unmerged.jsonl: a finding of a round, by its job's seed, that has not ended."""
+    """A line of unmerged.jsonl: a finding of a round, by its job's seed, that has not ended. at: as in Finding."""
 
     fuzzer: str
     engine: EngineName
     seed: int
     start: Start
     sighting: Sighting
+    at: Seconds = 0.0
 
 
 class Settings(Document, frozen=True):
@@ -165,7 +169,7 @@ class Settings(Document, frozen=True):
 
 
 class RoundLine(Document, frozen=True):
-    """A line of rounds.jsonl. at: seconds of fuzzing in the campaign up to its end, of all jobs. inputs: newly kept.
+    """A line of rounds.jsonl. at: seconds of the campaign, in all its runs, up to its end. inputs: newly kept.
 
     lost: why nothing came of the round. inapplicable: why the fuzzer cannot attack the subject, which is no loss.
     killers: digests of the inputs that ended a process.
@@ -188,7 +192,7 @@ class RoundLine(Document, frozen=True):
 
 
 class Finding(Document, frozen=True):
-    """A line of findings.jsonl. name: of the replay file in failures/. at: seconds of fuzzing in the campaign."""
+    """A line of findings.jsonl. name: of the replay file in failures/. at: seconds of the campaign, in all its runs."""
 
     name: FileName
     fuzzer: Shown

@@ -9,30 +9,30 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from npu_conformance.fuzz.lib.campaign.minimising import Minimising
 from npu_conformance.fuzz.lib.campaign.noting import Note
 from npu_conformance.fuzz.lib.campaign.rounds import Round, run_round
+from npu_conformance.fuzz.lib.campaign.under_way import UnderWay
 from npu_conformance.harness.run import workers
 
 
 @dataclass(frozen=True)
 class Workers:
-    """Who does rounds. jobs: how many at once. minimising: what those on this machine are making smaller."""
+    """Who does rounds. jobs: how many at once. under_way: what those on this machine are doing."""
 
     executor: Executor
     round: Round
     jobs: int
-    minimising: Minimising = field(default_factory=Minimising)
+    under_way: UnderWay = field(default_factory=UnderWay)
 
 
 @contextmanager
 def local(jobs: int, note: Note | None = None) -> Iterator[Workers]:
     """So many rounds at once on this machine; leaving ends those that are still running. note: see `run_round`."""
-    stop, minimising = threading.Event(), Minimising()
+    stop, under_way = threading.Event(), UnderWay()
     with ThreadPoolExecutor(jobs) as executor:
         try:
-            here = functools.partial(run_round, stop=stop, minimising=minimising, note=note)
-            yield Workers(executor, here, jobs, minimising)
+            here = functools.partial(run_round, stop=stop, under_way=under_way, note=note)
+            yield Workers(executor, here, jobs, under_way)
         finally:
             stop.set()
 

@@ -13,7 +13,7 @@ import fcntl
 import os
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -57,7 +57,7 @@ _LONGEST = 60
 class CampaignFolder:
     """An open folder, which nobody else writes to. `findings` and `rounds` are what it holds, in their order.
 
-    damaged: what of it cannot be read, in words; it is left as it is.
+    damaged: what of it cannot be read, in words; it is left as it is. now: seconds of the campaign, by who runs it.
     """
 
     def __init__(self, path: Path, settings: Settings) -> None:
@@ -69,7 +69,8 @@ class CampaignFolder:
         refuse_links(path)
         self._lock = _locked(path)
         self._settings = settings
-        self._noting = threading.Lock()
+        self.now: Callable[[], float] = lambda: 0.0
+        self._noting, self._unmerged = threading.Lock(), dict[str, int]()
         self._corpus: dict[str, dict[str, tuple[int, ...]]] = {}
         try:
             _require_same(path, settings)
@@ -143,22 +144,32 @@ class CampaignFolder:
         Raises UnwritableError.
         """
         with self._noting, writing(self.path, "the campaign"):
-            _append(self.path / UNMERGED, found)
+            self._unmerged.setdefault(found.sighting.signature, found.seed)
+            _append(self.path / UNMERGED, replace(found, at=self.now()))
+
+    @property
+    def count(self) -> int:
+        """How many findings there are, those of rounds that go on included."""
+        with self._noting:
+            return len(self.findings) + len(self._unmerged.keys() - self.known())
 
     def take_up(self) -> None:
         """Add the findings of rounds that never ended. Raises UnwritableError; what was added by then stays."""
-        latest = {(one.seed, one.sighting.signature): one for one in read_lines(self.path / UNMERGED, Unmerged)}
-        at = self.rounds[-1].at if self.rounds else 0.0
+        lines = list(read_lines(self.path / UNMERGED, Unmerged))
+        latest = {(one.seed, one.sighting.signature): one for one in lines}
+        met = {(one.seed, one.sighting.signature): one.at for one in reversed(lines)}
         with self._noting, writing(self.path, "the campaign"):
-            for found in latest.values():
+            for key, found in latest.items():
                 if found.sighting.is_another or found.sighting.signature not in self.known():
-                    self._add_finding(_unmerged(found), found.sighting, found.seed, at + found.sighting.after)
+                    self._add_finding(_unmerged(found), found.sighting, found.seed, met[key])
+            self._unmerged.clear()
             (self.path / UNMERGED).unlink(missing_ok=True)
 
     def _merged(self, seed: int) -> None:
         """The findings of a round are added: they need not be kept apart any longer."""
         path = self.path / UNMERGED
         with self._noting:
+            self._unmerged = {name: other for name, other in self._unmerged.items() if other != seed}
             if path.exists():
                 left = [one for one in read_lines(path, Unmerged) if one.seed != seed]
                 write_whole(path, b"".join(msgspec.json.encode(one) + b"\n" for one in left))
