@@ -1,5 +1,9 @@
 """The examples below the help of each command; below "" those of the command line as a whole."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "": (
         "npu-conformance check my_package.driver:plugin",
@@ -94,3 +98,15 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "npu-conformance completion fish > ~/.config/fish/completions/npu-conformance.fish",
     ),
 }
+
+FUZZER = (
+    "npu-conformance fuzz {name} --plugin my_package.driver:plugin --time 10m --jobs 2",
+    "npu-conformance fuzz {name} --plugin exec:./my_driver --corpus nightly --longest-wait 5",
+    "npu-conformance replay .npu-conformance/fuzz --plugin my_package.driver:plugin",
+)
+"""Those below the help of each fuzzer."""
+
+
+def shown(lines: Iterable[str]) -> str:
+    """Examples as help shows them."""
+    return "\n".join(["examples:", *(f"  {line}" for line in lines)])

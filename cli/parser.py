@@ -8,7 +8,7 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NoReturn
 
-from npu_conformance.cli.examples import EXAMPLES
+from npu_conformance.cli.examples import EXAMPLES, shown
 from npu_conformance.harness.judge.outcome_table import OK, USAGE
 
 # Name and one line of help of each command; its file in commands/ is imported only when it is used.
@@ -99,22 +99,18 @@ def parser_of(wanted: Collection[str]) -> Parser:
     parser = Parser(
         prog="npu-conformance",
         description="Conformance of NPU drivers and managers: NN HAL, NPU scheduling HAL, NPU Manager.",
-        epilog=f"{_examples('')}\n\n{_EXIT_CODES}",
+        epilog=f"{shown(EXAMPLES[''])}\n\n{_EXIT_CODES}",
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, summary in COMMANDS.items():
         description = summary[0].upper() + summary[1:] + "."
-        command = commands.add_parser(name, help=summary, description=description, epilog=_examples(name))
+        command = commands.add_parser(name, help=summary, description=description, epilog=shown(EXAMPLES[name]))
         if name in wanted:
             module = importlib.import_module(f"npu_conformance.cli.commands.{name.replace('-', '_')}")
             module.add_arguments(command)
             command.set_defaults(execute=module.execute)
     return parser
-
-
-def _examples(command: str) -> str:
-    return "\n".join(["examples:", *(f"  {line}" for line in EXAMPLES[command])])
 
 
 class _Version(argparse.Action):

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from npu_conformance.cli.errors import UsageError
+from npu_conformance.cli.examples import FUZZER, shown
 from npu_conformance.fuzz import AREAS
 from npu_conformance.fuzz.lib.target import fuzzer_named
 from npu_conformance.harness.judge.outcome_table import OK
@@ -13,6 +14,7 @@ from npu_conformance.harness.judge.outcome_table import OK
 FOLDER = Path(".npu-conformance/fuzz")
 ALL = "all"
 _SECONDS = 60.0
+_EXIT_CODES = "exit codes: 0 nothing found, 1 a finding, new or met again, 2 usage or not applicable, 3 nothing done"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(metavar="WHAT", required=True, dest="what")
     for name in (ALL, *AREAS):
         about = "all fuzzers that can attack the plug-in" if name == ALL else fuzzer_named(name).about
-        _add_campaign(actions.add_parser(name, help=about))
+        examples = shown(line.format(name=name) for line in FUZZER)
+        _add_campaign(actions.add_parser(name, help=about, epilog=f"{examples}\n\n{_EXIT_CODES}"))
     actions.add_parser("list", help="list the fuzzers")
     triage = actions.add_parser("triage", help="list the findings of a campaign, by kind and place")
     triage.add_argument("folder", metavar="DIR", type=Path, nargs="?", default=FOLDER, help=f"default: {FOLDER}")

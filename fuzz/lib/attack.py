@@ -19,6 +19,7 @@ from npu_conformance.fuzz.lib.campaign.documents import Kept, RoundJob, Sighting
 from npu_conformance.fuzz.lib.current_input import CurrentInput
 from npu_conformance.fuzz.lib.ending import Ending
 from npu_conformance.fuzz.lib.findings import TIMES_GREEN, UNREPEATED, kind_of, signature, where_of
+from npu_conformance.fuzz.lib.histories import HistoryTarget
 from npu_conformance.fuzz.lib.inputs import digest
 from npu_conformance.fuzz.lib.leaks import LeakWatch
 from npu_conformance.fuzz.lib.native_coverage import NativeCoverage
@@ -94,6 +95,23 @@ class Attack:
         self._look_for_leaks(data)
         self._keep(data, features)
         return features
+
+    def is_hopeless(self) -> bool:
+        """Whether the subject lacks what all inputs are about: to find that out with each would be no search.
+
+        It is asked as a part of the first input, since a subject may die of it.
+        """
+        if not isinstance(self.target, HistoryTarget) or not self.target.seeds:
+            return False
+        self._current.begin(self.target.seeds[0])
+        try:
+            self.target.ask()
+        except NOT_JUDGED as ended:
+            self._inapplicable = one_line(str(ended))
+        except Exception as ended:
+            self._renew_after(ended)  # the first history will meet it, too
+        self._current.forget()
+        return bool(self._inapplicable)
 
     def count(self) -> None:
         """Leave what was counted up to now."""

@@ -12,7 +12,9 @@ from npu_conformance.fuzz.lib.target import LARGEST_INPUT
 _HEADER = struct.Struct("<QQ")
 _END = struct.Struct("<q")
 _MINIMISED = struct.Struct("<32s")
-_INPUT = _HEADER.size + _END.size + _MINIMISED.size
+_STEPS = struct.Struct("<Q")
+_STEPS_AT = _HEADER.size + _END.size
+_INPUT = _STEPS_AT + _STEPS.size + _MINIMISED.size
 _SIZE = _INPUT + LARGEST_INPUT
 _NONE = -1
 
@@ -25,7 +27,7 @@ class CurrentInput:
 
     def __init__(self, path: Path) -> None:
         if not path.exists():
-            path.write_bytes(bytes(_HEADER.size) + _END.pack(_NONE) + bytes(_MINIMISED.size + LARGEST_INPUT))
+            path.write_bytes(bytes(_HEADER.size) + _END.pack(_NONE) + bytes(_SIZE - _STEPS_AT))
         with path.open("r+b") as file:
             self._map = mmap.mmap(file.fileno(), _SIZE)
         self.count = 0
@@ -35,6 +37,20 @@ class CurrentInput:
         self.count += 1
         self._map[_INPUT : _INPUT + len(data)] = data
         _HEADER.pack_into(self._map, 0, self.count, len(data))
+
+    def step(self) -> None:
+        """Note that the latest input has got on: a wait of the harness, which has an end of its own, is over."""
+        _STEPS.pack_into(self._map, _STEPS_AT, self.steps() + 1)
+
+    def steps(self) -> int:
+        """How often that was noted."""
+        (steps,) = _STEPS.unpack_from(self._map, _STEPS_AT)
+        return int(steps)
+
+    def forget(self) -> None:
+        """Note that no input was begun: what the latest was begun for has come to its end."""
+        self.count = 0
+        _HEADER.pack_into(self._map, 0, 0, 0)
 
     def read(self) -> tuple[int, bytes]:
         """How many inputs were begun, and the latest."""

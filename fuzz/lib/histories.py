@@ -248,10 +248,10 @@ class HistoryTarget(ABC, Generic[Step]):
         steps = self.histories.decoded(data)
         if steps is None:
             return ()
-        self._try()
+        self.ask()
         return self._stage.run(steps)
 
-    def _try(self) -> None:
+    def ask(self) -> None:
         """Look once whether the subject has what all histories are about: where it lacks that, none tells anything."""
         if self._lacking is not None:
             raise type(self._lacking)(str(self._lacking))

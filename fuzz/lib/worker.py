@@ -25,6 +25,7 @@ from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.subject.endpoints import Handling
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.host import limit_memory
+from npu_conformance.harness.subject.inprocess import InProcessSubject
 from npu_conformance.harness.subject.loading import Isolation, open_subject
 from npu_conformance.harness.subject.plugin_loading import is_elsewhere
 from npu_conformance.harness.subject.plugin_options import require_instances, require_options
@@ -59,6 +60,7 @@ def _ending(job: RoundJob, folder: Path, coverage: NativeCoverage, opened: conte
         fuzzer = fuzzer_named(job.fuzzer)
         attacked = attacked_by(job)
         opened.callback(attacked.subject.close)
+        _tell_of_waits(attacked.subject, CurrentInput(folder / CURRENT))
         _announce(job, folder, attacked.subject)
         limit_memory(MEMORY_LIMIT)
         try:
@@ -70,6 +72,21 @@ def _ending(job: RoundJob, folder: Path, coverage: NativeCoverage, opened: conte
     except (FullError, Exception) as error:
         return ending_of(error, folder)
     return Ending.OVER
+
+
+def _tell_of_waits(subject: SubjectHandle, current: CurrentInput) -> None:
+    """Let a wait of the harness for what is loaded count as none of the time that its calls take."""
+    if not isinstance(subject, InProcessSubject):
+        return
+    wait = subject.wait_until
+
+    def wait_until(predicate: Callable[[], bool], seconds: float) -> bool:
+        try:
+            return wait(predicate, seconds)
+        finally:
+            current.step()
+
+    subject.wait_until = wait_until  # type: ignore[method-assign]
 
 
 def target_of(fuzzer: Fuzzer, attacked: Attacked) -> Target:
@@ -131,7 +148,8 @@ def _search(
     subject = attacked.subject
     leave_to_the_end()
     attack = Attack(job, target, folder, renewed, lambda: subject.process() or os.getpid(), coverage, other)
-    _engine(job, folder)(attack)
+    if not attack.is_hopeless():
+        _engine(job, folder)(attack)
     attack.count()
 
 

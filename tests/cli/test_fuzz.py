@@ -329,6 +329,15 @@ def test_the_time_is_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert {line["fuzzer"] for line in lines} == {"models", "wire"}
 
 
+@pytest.mark.parametrize("name", ["all", "wire"])
+def test_the_help_of_a_fuzzer_has_examples_and_exit_codes(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["fuzz", name, "--help"])
+    told = capsys.readouterr().out
+    assert f"\n  npu-conformance fuzz {name} --plugin my_package.driver:plugin --time 10m --jobs 2\n" in told
+    assert "1 a finding, new or met again" in told
+
+
 def test_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fuzz", "list"]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(AREAS)
@@ -344,6 +353,10 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
         (["--plugin", DRIVERS, "--time", "soon"], "expected a time such as 90s, 15m or 2h, found 'soon'"),
         (["--plugin", DRIVERS, "--time", "5"], "expected a time such as 90s, 15m or 2h, found '5'"),
         (["--plugin", DRIVERS, "--seed", "-1"], "--seed: expected a number from 0 up"),
+        (
+            ["--plugin", DRIVERS, "--longest-wait", "0"],
+            "--longest-wait: expected a positive number of seconds",
+        ),
         (["--plugin", DRIVERS, "--hal", "9.9"], "--hal"),
         (["--plugin", DRIVERS, "--plugin-option", "x"], "expected NAME=VALUE"),
         (["nonsense", "--plugin", DRIVERS], f"fuzz: expected some of {AREAS[0]}, {AREAS[1]}, "),

@@ -120,8 +120,9 @@ class Endless:
 
     pid = 0
 
-    def __init__(self, *, gets_a_processor: bool) -> None:
+    def __init__(self, *, gets_a_processor: bool, gets_on: bool) -> None:
         self._looks = 0
+        self._gets_on = gets_on
         self._gets_a_processor = gets_a_processor
 
     def has_ended(self, process: Endless, seconds: float) -> bool:
@@ -134,6 +135,9 @@ class Endless:
     def read(self) -> tuple[int, bytes]:
         return 1, b""
 
+    def steps(self) -> int:
+        return self._looks if self._gets_on else 0
+
     def monotonic(self) -> float:
         return float(self._looks)
 
@@ -141,11 +145,11 @@ class Endless:
         return 0.0 if self._gets_a_processor else float(self._looks)
 
 
-@pytest.mark.parametrize("gets_a_processor", [True, False])
-def test_time_without_a_processor_makes_no_hang(
-    gets_a_processor: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("gets_a_processor", "gets_on"), [(True, False), (False, False), (True, True)])
+def test_time_without_a_processor_makes_no_hang_nor_do_many_waits(
+    gets_a_processor: bool, gets_on: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    endless = Endless(gets_a_processor=gets_a_processor)
+    endless = Endless(gets_a_processor=gets_a_processor, gets_on=gets_on)
     watched = RoundProcess(job("none"), tmp_path, Watch())
     watched.current = endless  # type: ignore[assignment]
     monkeypatch.setattr(RoundProcess, "_patience", lambda self, count: 2.5)
@@ -153,4 +157,9 @@ def test_time_without_a_processor_makes_no_hang(
     monkeypatch.setattr(round_process, "starved", endless.starved)
     monkeypatch.setattr(round_process, "has_ended", endless.has_ended)
     watched._wait(endless, 0.0)  # type: ignore[arg-type]
-    assert watched.is_hanging == gets_a_processor
+    assert watched.is_hanging == (gets_a_processor and not gets_on)
+
+
+def test_many_refusals_that_the_harness_waits_behind_are_no_hang() -> None:
+    """It looks for a second answer to each for a second: longer, all in all, than an input may take."""
+    assert run_round(job("refusals", fuzzer="memory_domain", runs=1)).sightings == ()

@@ -291,6 +291,16 @@ def test_what_a_fuzzer_cannot_attack_is_no_finding(fuzzer: str, engine: str, rea
     assert (found.inapplicable, found.sightings, found.executions) == (reason, (), 0)
 
 
+@pytest.mark.parametrize("fuzzer", ["burst", "memory_domain"])
+def test_what_no_input_can_attack_ends_the_round_before_the_first(fuzzer: str) -> None:
+    """Half a million inputs said so, one after the other."""
+    found = run_round(job("nothing", fuzzer=fuzzer, runs=None, seconds=600.0))
+    assert found.inapplicable.startswith("the device prepares no model of those")
+    assert (found.sightings, found.executions, found.seeds_run) == ((), 0, 0)
+    tried = run_round(job("none", fuzzer=fuzzer, runs=3))
+    assert (tried.inapplicable, tried.executions) == ("", 3)
+
+
 @pytest.mark.parametrize(
     ("printed", "noted", "status", "ending"),
     [

@@ -50,7 +50,7 @@ def model_target(bug: str) -> Iterator[ModelTarget]:
 PLANTED = [
     (
         "zero_point",
-        "getSupportedOperations: raised ValueError at fuzzed_drivers.py:62 in _meet_six: six, which no interface",
+        "getSupportedOperations: raised ValueError at fuzzed_drivers.py:74 in _meet_six: six, which no interface",
     ),
     ("answers", "booleans, one an operation, found ("),
     ("accepts", "of a model that breaks MODEL.O"),

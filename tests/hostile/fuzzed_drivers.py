@@ -19,10 +19,15 @@ BUGS = ("answers", "twice", "zero_point", "status", "accepts", "refuses")
 """The bugs that leave the process as it is; `kill`, `exit`, `exit-N`, `sanitizer`, `unprepared`, `hang`, `leak` do not.
 
 `memory` is more than a fuzzer may have. `invisible` is none: what stands between cannot say everything to the driver.
-`slow` is none, in the time that the manifest allows. `fragile` raises once and then ends the process. `unsettles` makes
-the fuzzer itself fail.
+`slow` is none, in the time that the manifest allows, and `nothing` is none: it prepares nothing. `fragile` raises once
+and then ends the process. `unsettles` makes the fuzzer itself fail.
 """
 
+DEADLINES = {
+    "hang": Deadlines(prepare=0.3, execute=0.3, call=0.3),
+    "slow": Deadlines(prepare=0.3, execute=0.3, call=0.3),
+    "refusals": Deadlines(prepare=0.5, execute=0.5, call=0.5),
+}
 _REPORT = b"""\
 ==1==ERROR: AddressSanitizer: heap-use-after-free on address 0x60
     #0 0x55 in match /src/driver.c:459:20
@@ -53,9 +58,16 @@ class FuzzedDevice(ReferenceDevice):
     def prepare_model(self, model: Model, *arguments: Any) -> None:
         if self._bug == "unprepared":
             os._exit(3)
+        if self._bug in ("nothing", "refusals"):
+            self._refuse(arguments[-1])
         if self._bug == "twice" and model.relax_computation_float32_to_float16:
             super().prepare_model(model, *arguments)
         super().prepare_model(model, *arguments)
+
+    def _refuse(self, callback: Any) -> None:
+        if self._bug == "nothing":
+            callback.notify(2, None)
+        raise ServiceError(2)
 
     def _meet_six(self) -> None:
         if self._bug == "zero_point":
@@ -100,7 +112,7 @@ class FuzzedDevice(ReferenceDevice):
 
 
 def _manifest(options: Mapping[str, str]) -> Manifest:
-    quick = Deadlines(prepare=0.3, execute=0.3, call=0.3) if options.get("bug") in ("hang", "slow") else Deadlines()
+    quick = DEADLINES.get(options.get("bug", ""), Deadlines())
     return Manifest(name="fuzzed", vendor="tests", version="1", deadlines=quick, options={"bug": "which one"})
 
 

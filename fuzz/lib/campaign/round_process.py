@@ -141,9 +141,10 @@ class RoundProcess:
     def _wait(self, process: subprocess.Popen[bytes], now: float) -> float:
         """Wait for the end; returns when the first input was begun.
 
-        What counts is the time that the machine gave the process, or that it slept: a busy machine makes no hang.
+        What counts is the time that the machine gave the process, or that it slept: a busy machine makes no hang. Many
+        waits of the harness make none, either, such as for an answer behind each refusal.
         """
-        first, count, since = now, 0, now
+        first, count, since, steps = now, 0, now, 0
         while not has_ended(process, _POLL_SECONDS):
             now, latest = time.monotonic() - starved(process.pid), self.current.read()[0]
             self._tell(latest)
@@ -154,8 +155,8 @@ class RoundProcess:
                 return first
             if count == 0:
                 first = time.monotonic()
-            if latest != count:
-                count, since = latest, now
+            if (latest, self.current.steps()) != (count, steps):
+                count, since, steps = latest, now, self.current.steps()
             elif now - since > self._patience(count):
                 self.is_hanging = count > 0
                 return first
