@@ -95,7 +95,7 @@ def test_a_finding_is_told_of_before_it_is_small(bug: str, six: bytes) -> None:
 def test_behind_a_death_the_seeds_go_on_where_they_were(six: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs: list[RoundJob] = []
 
-    class Dying(rounds.RoundProcess):
+    class Dying(RoundProcess):
         """Dies with its 11th input, having tried 10."""
 
         def watch(self) -> None:
@@ -162,7 +162,7 @@ def test_a_plug_in_that_cannot_be_loaded_again_costs_the_round_and_no_finding(
 ) -> None:
     death = Sighting(kind="crash", where="here", message="died", data=six, execution=7)
 
-    class Ended(rounds.RoundProcess):
+    class Ended(RoundProcess):
         def watch(self) -> None:
             folder = self._folder
             (folder / START).write_bytes(msgspec.json.encode(Start(hal_version=NEWEST, seconds=1.0, manifest=MANIFEST)))
