@@ -16,9 +16,12 @@ from npu_conformance.cts.lib.runtime.misuse import (
 )
 from npu_conformance.cts.lib.runtime.objects import COMPLETED_EXECUTION, COMPLETED_EXECUTION_ON_CPU
 from npu_conformance.cts.misuse.compilations import for_two_devices
-from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.cases import Case, CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import MAXIMUM_LOOP_TIMEOUT_NS, ResultCode
+from npu_conformance.specs.versions import Version
 
+_own = CaseGroup("cts.misuse", interface="runtime", group=Group.RUNTIME_EXECUTIONS)
 _IMPLICIT = Object(RuntimeApp.ready_execution, RuntimeApp.computes)
 
 
@@ -37,7 +40,6 @@ def _of_one_device(table: Misuses) -> None:
     table.row("implicit_devices", BAD_DATA, {"execution": _IMPLICIT})
     table.row("two_devices", BAD_DATA, {"execution": _TWO_DEVICES})
     table.row("started", BAD_STATE, {"execution": COMPLETED_EXECUTION_ON_CPU}, of="FW-EXE-002")
-    table.row("implicit_devices_and_started", BAD_DATA, {"execution": COMPLETED_EXECUTION})
 
 
 def _of_preparation(table: Misuses) -> None:
@@ -83,12 +85,24 @@ def _add_attribute() -> Misuses:
     return table
 
 
+@_own.case("execution_add_extension_attribute.implicit_devices_and_started", "FW-EXT-008", since=Version.FL8)
+def late_attribute_for_all_devices(context: CaseContext) -> None:
+    """An attribute that comes too late and for no one device: BAD_DATA or BAD_STATE, since no document orders them."""
+    app = RuntimeApp(context)
+    execution = app.completed_execution()
+    result = app.call("execution_add_extension_attribute", execution, **attribute(app))
+    app.expect("execution_add_extension_attribute", result, BAD_DATA, BAD_STATE)
+    app.check_sum(execution)
+
+
 def cases() -> Iterator[Case]:
     """All cases."""
+    yield from _own()
     for function in ("execution_set_measure_timing", "execution_set_timeout"):
         table = misuses_of_executions(function, "FW-EXE-009")
         table.null("execution")
         _of_one_device(table)
+        table.row("implicit_devices_and_started", BAD_DATA, {"execution": COMPLETED_EXECUTION})
         yield from table
     for table in (_set_loop_timeout(), _enable_padding(), _set_reusable(), _add_attribute()):
         yield from table

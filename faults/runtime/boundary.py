@@ -222,12 +222,12 @@ FAULTS = (
     ),
     *(_fault(*row) for row in _refusals()),
     _fault(
-        "fence-code-of-later-levels",
-        "At feature level 4 an event without a fence is BAD_DATA.",
+        "fence-in-the-wrong-state",
+        "At feature level 4 an event without a fence is BAD_STATE.",
         "FW-EXE-024",
         "cts.misuse.event_get_sync_fence_fd.no_fence_level_4",
         "event_get_sync_fence_fd",
-        partial(_recoded, FAILED, DATA),
+        partial(_recoded, FAILED, STATE),
         Version.V1_3,
     ),
 )

@@ -34,6 +34,16 @@ class RefusesEarly(FaultyRuntime):
         return super().call(name, *arguments)
 
 
+class FenceCodeOfTheHeader(FaultyRuntime):
+    """A runtime of level 4 that says of an event without a fence what the header does; AOSP's says OP_FAILED."""
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Make a call, and change the code where there is no fence."""
+        answer = super().call(name, *arguments)
+        is_without = name == "event_get_sync_fence_fd" and answer.result == FAILED
+        return with_result(answer, DATA) if is_without else answer
+
+
 def _of_level(level: Version) -> FaultySubject:
     return edited_runtime((), level)
 
@@ -53,6 +63,12 @@ VARIANTS = (
         "runtime-refuses-negative-preference",
         "A runtime that refuses a negative preference when it is set (FW-CMP-005: at the latest when finished).",
         edited_runtime((), NEWEST, RefusesEarly),
+    ),
+    Variant(
+        "runtime-fence-code-of-the-header",
+        "A runtime of feature level 4 that returns BAD_DATA for an event without a fence, as the header has it.",
+        edited_runtime((), Version.V1_3, FenceCodeOfTheHeader),
+        Version.V1_3,
     ),
     *(
         Variant(f"runtime-level-{level}", f"A runtime of feature level {level}.", _of_level(level), level)

@@ -24,6 +24,34 @@ _NO_DEVICE_MEMORY = SourceEdit(
 )
 
 
+def _checked_before(place: str, find: str, check: str) -> SourceEdit:
+    """place: module and function of the objects of the runtime. find: what is done first there, but for this check."""
+    module, _, function = place.partition(":")
+    return SourceEdit(f"reference.runtime.objects.{module}", function, find, f"{check}\n{find}")
+
+
+_OTHER_ORDER = (
+    _checked_before("compilation:Compilation.set_timeout", "self._check_open()", "self.check_one_device()"),
+    _checked_before(
+        "compilation:Compilation.set_preference",
+        "self._check_open()",
+        "if preference > max(ExecutionPreference):\n    raise bad_data('')",
+    ),
+    _checked_before(
+        "model:Model.add_operand",
+        "self.check_open()",
+        "check_description(described, self.environment.extensions, self._newest)",
+    ),
+    _checked_before(
+        "arguments:Arguments.set_pointer",
+        "self._check_unset(index)",
+        "if buffer is not None:\n    self._padding(operand, self._dimensions(operand, described), length, padded)",
+    ),
+    _checked_before("execution:Execution.add_hint", "self.compilation.check_one_device()", "self._check_preparation()"),
+)
+"""What is looked at first, where two things are wrong and no document says which."""
+
+
 def _no_times(_: FaultyRuntime, meant: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     answer = meant(*arguments)
     return answer if answer.result else Number(ResultCode.NO_ERROR, NO_DURATION)
@@ -49,6 +77,11 @@ VARIANTS = [
         "runtime-no-device-memory",
         "A runtime that gives no memory from descriptors.",
         edited_runtime((_NO_DEVICE_MEMORY,)),
+    ),
+    Variant(
+        "runtime-other-order-of-checks",
+        "A runtime that tells the other one of two mistakes that are made in one call.",
+        edited_runtime(_OTHER_ORDER),
     ),
 ]
 """Runtimes that conform in their own way."""

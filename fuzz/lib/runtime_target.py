@@ -108,12 +108,13 @@ class FuzzedApp(App):
         word = f"{function} {result}"
         self.seen |= {f"{word} {required.requirement}", f"{self._before} {word}"}
         self._before = word
-        if result == required.code:
+        if result in required.codes:
             return
         kind = _kind(required.code, result, is_exact=self._subject.manifest.exact_result_codes)
         if kind is None:
             return
-        what = f"call {number}, {function}: expected {name_of(required.code)}, found {name_of(result)}"
+        expected = " or ".join(map(name_of, required.codes))
+        what = f"call {number}, {function}: expected {expected}, found {name_of(result)}"
         place = f"{function} {required.requirement or name_of(result)}"
         raise Found(kind, f"{required.requirement or 'a legal call'}: {what}", place)
 

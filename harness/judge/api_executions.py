@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from npu_conformance.harness.judge.api_model import OK, SIZES, Code, CompilationState, Required, bad_data, bad_state
+from npu_conformance.harness.judge.api_model import (
+    OK,
+    SIZES,
+    Code,
+    CompilationState,
+    Required,
+    any_of,
+    bad_data,
+    bad_state,
+)
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.versions import Version
 
@@ -122,37 +131,39 @@ class ExecutionState:
         return code
 
     def set_memory(self, slot: int, type_: str, memory: MemoryState, offset: int, length: int) -> Code:
-        """An argument in memory. Which of two mistakes is told is open, and so is memory that is used twice."""
+        """An argument in memory. Memory that is used twice is open."""
         if memory.busy or any(other.memory is memory for other in self.arguments.values()):
             return None
         is_described = memory.initialised is not None
         if is_described and self.kind(slot) == "unknown":
             return None
-        refusal = memory.refusal(self.role(slot), offset, length)
         size = SIZES["scalar" if self.kind(slot) == "scalar" else "vector"]
         code = self._argument(slot, type_, size if is_described else length)
-        if refusal is not None or (slot in self.arguments and not is_described and length != size):
-            return refusal if code == OK else None
-        if code == OK:
+        if code is None:
+            return None
+        wrong = any_of(None if code == OK else code, memory.refusal(self.role(slot), offset, length))
+        if wrong is None:
             self.arguments[slot] = ArgumentState(memory=memory, offset=offset)
-        return code
+        return wrong or OK
 
     def _argument(self, slot: int, type_: str, length: int, *, in_range: bool = True) -> Code:
-        if self.phase != "prepared":
-            return bad_state("FW-EXE-002")
+        late = bad_state("FW-EXE-002") if self.phase != "prepared" else None
         if not in_range:
-            return bad_data("FW-EXE-004")
+            return any_of(late, bad_data("FW-EXE-004"))
+        if self.kind(slot) == "unknown" and (type_ == "size" or (slot == OUTPUT and not type_)):
+            return late and any_of(late, bad_data("FW-EXE-007"))  # of how many bytes it may be is open
+        twice = bad_state("FW-EXE-004") if slot in self.arguments else None
+        return any_of(late, self._wrong_type(slot, type_), twice, self._wrong_length(slot, length)) or OK
+
+    def _wrong_type(self, slot: int, type_: str) -> Required | None:
         kind = self.kind(slot)
-        if kind == "unknown" and type_ == "size":
-            return None
         if (kind == "scalar" and type_) or type_ in ("size", "rank"):
             return bad_data("FW-EXE-005")
-        if kind == "unknown" and not type_:
-            return bad_data("FW-EXE-006") if slot != OUTPUT else None  # room for an output of unknown size
-        if slot in self.arguments:
-            return bad_state("FW-EXE-004")
-        size = SIZES["scalar" if kind == "scalar" else "vector"]
-        return OK if length == size or (self.padded and length > size) else bad_data("FW-EXE-007")
+        return bad_data("FW-EXE-006") if kind == "unknown" and not type_ else None
+
+    def _wrong_length(self, slot: int, length: int) -> Required | None:
+        size = SIZES["scalar" if self.kind(slot) == "scalar" else "vector"]
+        return None if length == size or (self.padded and length > size) else bad_data("FW-EXE-007")
 
     def set(self, *, of_one_device: bool = False, before_arguments: bool = False) -> Code:
         """Any other setter. before_arguments: once an argument is set it is too late."""
@@ -193,6 +204,14 @@ class ExecutionState:
         """Which of two mistakes is told is open, and so is whether an output keeps the value that it had before."""
         output = self.arguments.get(OUTPUT, ArgumentState()).memory
         return any(one.initialised is False or (one is output and one.initialised) for one in memories)
+
+    def refuse_burst(self) -> Code:
+        """A burst of another compilation. None where the execution may be spent since something else is wrong, too."""
+        is_over = self.phase != "prepared" and not (self.reusable and self.phase == "completed")
+        is_ready = len(self.arguments) == _ARGUMENTS and self.result in (OK, COMPUTED)
+        if not (is_over or is_ready) or any(one.memory for one in self.arguments.values()):
+            return None
+        return any_of(bad_data("FW-EXE-014"), bad_state("FW-EXE-002") if is_over else None)
 
     def begin(self, *, fenced: bool) -> None:
         """It was started, and what `compute` said comes true when its event was waited for."""
@@ -244,15 +263,16 @@ class ExecutionState:
         """Rank or dimensions of the output."""
         if self.phase == "started" or self.fenced:
             return None
-        if self.phase == "prepared" or self.result.code != ResultCode.NO_ERROR:
-            return bad_state("FW-EXE-017")
-        return Required(ResultCode.NO_ERROR, "FW-EXE-017") if in_range else bad_data("FW-EXE-017")
+        is_there = self.phase != "prepared" and self.result.code == ResultCode.NO_ERROR
+        wrong = None if in_range else bad_data("FW-EXE-017")
+        refused = any_of(None if is_there else bad_state("FW-EXE-017"), wrong)
+        return refused or Required(ResultCode.NO_ERROR, "FW-EXE-017")
 
     def duration(self, *, is_code: bool) -> Code:
         """A duration."""
-        if not is_code:
-            return bad_data("FW-EXE-019")
+        wrong = None if is_code else bad_data("FW-EXE-019")
         if self.phase == "started" or self.fenced:
-            return None
+            return wrong and any_of(wrong, bad_state("FW-EXE-019"))
         is_there = self.phase == "completed" and self.result.code == ResultCode.NO_ERROR and self.measures
-        return Required(ResultCode.NO_ERROR, "FW-EXE-019") if is_there else bad_state("FW-EXE-019")
+        refused = any_of(wrong, None if is_there else bad_state("FW-EXE-019"))
+        return refused or Required(ResultCode.NO_ERROR, "FW-EXE-019")

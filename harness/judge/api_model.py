@@ -39,10 +39,16 @@ _BOUNDS = {1: (0.0, float("inf")), 2: (-1.0, 1.0), 3: (0.0, 6.0)}
 
 
 class Required(NamedTuple):
-    """The code that a call has to return, and the requirement that says so."""
+    """The code that a call has to return, and the requirement that says so. others: codes that are as right."""
 
     code: ResultCode
     requirement: str = ""
+    others: tuple[ResultCode, ...] = ()
+
+    @property
+    def codes(self) -> tuple[ResultCode, ...]:
+        """All that are right."""
+        return (self.code, *self.others)
 
 
 Code = Required | None
@@ -65,6 +71,16 @@ def bad_state(requirement: str) -> Required:
     return Required(ResultCode.BAD_STATE, requirement)
 
 
+def any_of(*mistakes: Required | None) -> Required | None:
+    """What a call with these mistakes has to return, None one without any.
+
+    Of several any code is right: unless a requirement says which is looked at first, no document orders them.
+    """
+    made = [one for one in mistakes if one is not None]
+    codes = dict.fromkeys(code for one in made for code in one.codes)
+    return Required(made[0].code, made[0].requirement, tuple(codes)[1:]) if made else None
+
+
 @dataclass
 class ModelState:
     """A model. operands: their kinds. constants: by index. operations: as added.
@@ -80,51 +96,53 @@ class ModelState:
     ended: bool | None = None
     is_open: bool = False
 
-    def _late(self, requirement: str) -> Required:
-        return bad_state("FW-MDL-025" if self.ended is False else requirement)
+    def _refused(self, wrong: Required | None = None) -> Required | None:
+        """Why a change is refused: it comes too late, is wrong itself, or both. None where neither is so."""
+        late = None if self.ended is None else bad_state("FW-MDL-001" if self.ended else "FW-MDL-025")
+        return any_of(late, wrong)
 
     def add_operand(self, kind: str) -> Code:
         """kind: vector, unknown, scalar, or one of those that are refused."""
-        if self.ended is not None:
-            return self._late("FW-MDL-001")
-        if kind in WRONG_OPERANDS:
-            return bad_data(WRONG_OPERANDS[kind])
-        self.operands.append(kind)
-        return OK
+        refused = self._refused(bad_data(WRONG_OPERANDS[kind]) if kind in WRONG_OPERANDS else None)
+        if refused is None:
+            self.operands.append(kind)
+        return refused or OK
 
     def set_value(self, index: int, value: bytes) -> Code:
         """A constant by pointer. Whether a second value takes the place of the first is open."""
-        if self.ended is not None:
-            return self._late("FW-MDL-001")
-        if not 0 <= index < len(self.operands):
-            return bad_data("FW-MDL-012")
-        if self.operands[index] == "unknown":
-            return bad_data("FW-MDL-013")
-        if SIZES[self.operands[index]] != len(value):
-            return bad_data("FW-MDL-012")
+        if refused := self._refused(self._wrong_value(index, len(value))):
+            return refused
         if self.is_open or index in (*self.inputs, self.output) or self.constants.get(index, value) != value:
             return None
         self.constants[index] = value
         return OK
 
+    def _wrong_value(self, index: int, length: int) -> Required | None:
+        if not 0 <= index < len(self.operands):
+            return bad_data("FW-MDL-012")
+        if self.operands[index] == "unknown":
+            return bad_data("FW-MDL-013")
+        return None if length == SIZES[self.operands[index]] else bad_data("FW-MDL-012")
+
     def add_operation(self, inputs: Indexes, output: int) -> Code:
         """An ADD."""
-        if self.ended is not None:
-            return self._late("FW-MDL-001")
-        if max((*inputs, output)) >= len(self.operands) or len(inputs) != 3:
-            return bad_data("FW-MDL-021")
-        vectors = [self.operands[index] != "scalar" for index in (*inputs[:2], output)]
-        if not all(vectors) or self.operands[inputs[2]] != "scalar":
-            return bad_data("FW-MDL-021")
+        if refused := self._refused(self._wrong_operation(inputs, output)):
+            return refused
         if self.is_open:
             return None
         self.operations.append((inputs, output))
         return OK
 
+    def _wrong_operation(self, inputs: Indexes, output: int) -> Required | None:
+        if max((*inputs, output)) >= len(self.operands) or len(inputs) != 3:
+            return bad_data("FW-MDL-021")
+        vectors = [self.operands[index] != "scalar" for index in (*inputs[:2], output)]
+        return None if all(vectors) and self.operands[inputs[2]] == "scalar" else bad_data("FW-MDL-021")
+
     def add_any_operand(self, code: int, dimensions: Indexes) -> Code:
         """An operand by the code of its type; what the model of the API has no kind for is open."""
         if self.ended is not None:
-            return self._late("FW-MDL-001")
+            return self._refused(bad_data("FW-MDL-004"))  # whether it is wrong as well is open
         if code < 0 or _UNKNOWN_OPERAND <= code < _VENDORS:
             return bad_data("FW-MDL-004")
         return bad_data("FW-MDL-003") if code in _SCALARS and dimensions else None
@@ -132,7 +150,7 @@ class ModelState:
     def add_any_operation(self, code: int, inputs: Indexes, outputs: Indexes) -> Code:
         """An operation by its code; whether one that is no ADD is right is open, unless a number is of no operand."""
         if self.ended is not None:
-            return self._late("FW-MDL-001")
+            return self._refused(bad_data("FW-MDL-021"))  # whether it is wrong as well is open
         is_unknown = code < 0 or _UNKNOWN_OPERATION <= code < _VENDORS
         if inputs and outputs and (is_unknown or max(*inputs, *outputs) >= len(self.operands)):
             return bad_data("FW-MDL-021")
@@ -142,44 +160,44 @@ class ModelState:
 
     def identify_any(self, inputs: Indexes, outputs: Indexes) -> Code:
         """As many as there are; what is legal and not two vectors and one is open, since nothing here computes it."""
-        if self.ended is not None:
-            return self._late("FW-MDL-001")
         chosen = (*inputs, *outputs)
+        if self.ended is not None:
+            return self._refused(self._wrong_choice(chosen) if inputs and outputs else bad_data("FW-MDL-022"))
         if self.output is not None or self.is_open or not (inputs and outputs):
             return None
-        if max(chosen) >= len(self.operands) or len(set(chosen)) < len(chosen) or set(self.constants) & set(chosen):
+        if wrong := self._wrong_choice(chosen):
             self.is_open = True
-            return bad_data("FW-MDL-022")
+            return wrong
         are_scalars = any(self.operands[index] == "scalar" for index in chosen)
         return None if are_scalars or (len(inputs), len(outputs)) != (2, 1) else self.identify(inputs, outputs[0])
 
+    def _wrong_choice(self, chosen: Indexes) -> Required | None:
+        is_outside = max(chosen) >= len(self.operands)
+        is_wrong = is_outside or len(set(chosen)) < len(chosen) or set(self.constants) & set(chosen)
+        return bad_data("FW-MDL-022") if is_wrong else None
+
     def refused_from_memory(self, index: int, size: int, offset: int, length: int) -> Code:
         """A constant in shared memory of so many bytes; None where it is legal: what lies there may change."""
-        if self.ended is not None:
-            return self._late("FW-MDL-001")
-        if not 0 <= index < len(self.operands) or offset + length > size:
-            return bad_data("FW-MDL-017")
-        if self.operands[index] == "unknown":
-            return bad_data("FW-MDL-013")
-        return None if length == SIZES[self.operands[index]] else bad_data("FW-MDL-012")
+        is_outside = not 0 <= index < len(self.operands) or offset + length > size
+        return self._refused(bad_data("FW-MDL-017") if is_outside else self._wrong_value(index, length))
 
     def identify(self, inputs: Indexes, output: int) -> Code:
         """Inputs and output. What is left of a refused call is open, and so is a second call."""
+        wrong = self._wrong_choice((*inputs, output))
         if self.ended is not None:
-            return self._late("FW-MDL-001")
+            return self._refused(wrong)
         if self.output is not None or self.is_open or max((*inputs, output)) >= len(self.operands):
             return None
-        chosen = (*inputs, output)
-        if len(set(chosen)) < len(chosen) or set(self.constants) & set(chosen):
+        if wrong:
             self.is_open = True
-            return bad_data("FW-MDL-022")
+            return wrong
         self.inputs, self.output = inputs, output
         return OK
 
     def finish(self) -> Code:
         """None where an operand is used by nothing, or a constant is written, of which the API does not speak."""
         if self.ended is not None:
-            return self._late("FW-MDL-001")
+            return self._refused()
         written = [output for _, output in self.operations]
         used = {index for inputs, _ in self.operations for index in inputs}
         if set(self.constants) & set(written) or set(range(len(self.operands))) - used - set(written):
@@ -228,9 +246,9 @@ class CompilationState:
 
     def set(self, requirement: str = "", *, is_legal: bool = True, of_one_device: bool = False) -> Code:
         """A setter with a value that is legal or not. of_one_device: of which only such compilations have one."""
-        if self.finished:
-            return bad_state("FW-CMP-003")
-        return OK if is_legal and (self.is_explicit or not of_one_device) else bad_data(requirement)
+        late = bad_state("FW-CMP-003") if self.finished else None
+        is_right = is_legal and (self.is_explicit or not of_one_device)
+        return any_of(late, None if is_right else bad_data(requirement)) or OK
 
     def finish(self) -> Code:
         """Every model of this vocabulary can be compiled."""
@@ -260,17 +278,17 @@ class DescriptorState:
 
     def add_role(self, compilation: CompilationState, is_input: bool, index: int, frequency: float) -> Code:
         """A role."""
-        if self.finished:
-            return bad_state("FW-MEM-001")
+        late = bad_state("FW-MEM-001") if self.finished else None
         if not compilation.finished or not 0 < frequency <= 1 or index >= (2 if is_input else 1):
-            return bad_data("FW-MEM-002")
+            return any_of(late, bad_data("FW-MEM-002"))
         model, role = compilation.model, (id(compilation), is_input, index)
         kind = model.operands[model.inputs[index] if is_input else model.output or 0]
         if role in self.roles or (self.kinds and (kind == "scalar") != ("scalar" in self.kinds)):
-            return bad_data("FW-MEM-002")
-        self.roles.append(role)
-        self.kinds.add(kind)
-        return OK
+            return any_of(late, bad_data("FW-MEM-002"))
+        if late is None:
+            self.roles.append(role)
+            self.kinds.add(kind)
+        return late or OK
 
     def finish(self) -> Code:
         """Ends it, where it has a role."""

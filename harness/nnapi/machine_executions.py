@@ -10,6 +10,7 @@ from npu_conformance.harness.judge.api_model import (
     Code,
     CompilationState,
     Required,
+    any_of,
     bad_data,
     null,
 )
@@ -253,9 +254,9 @@ def _outcome(state: ExecutionState) -> Code:
 def ask_fence(machine: ApiMachine, step: Step) -> None:
     """event_get_sync_fence_fd. Whether an execution with dependencies has a fence is open."""
     event = machine.events.find(step.object)
-    missing = bad_data("FW-EXE-024")
-    if machine.app.level < Version.FL5:
-        missing = Required(ResultCode.OP_FAILED, "FW-EXE-024")
+    missing: Code = bad_data("FW-EXE-024")
+    if machine.app.level < Version.FL5:  # the header says BAD_DATA, AOSP's runtime of that level OP_FAILED
+        missing = any_of(missing, Required(ResultCode.OP_FAILED))
     rule = on(event, lambda _: None if event is None or event.is_lost or event.place.is_fenced else missing)
     machine.call("event_get_sync_fence_fd", rule, handle_of(event), True)
 
@@ -268,7 +269,7 @@ def burst_compute(machine: ApiMachine, step: Step) -> None:
         assert found is not None, "judged before"
         assert burst is not None, "judged before"
         is_other = burst.state is not found.state.compilation
-        return bad_data("FW-EXE-014") if is_other else found.state.compute()
+        return found.state.refuse_burst() if is_other else found.state.compute()
 
     _clear(machine, found)
     answer = machine.call("execution_burst_compute", on_all((found, burst), rule), handle_of(found), handle_of(burst))

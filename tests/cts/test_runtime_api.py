@@ -127,6 +127,15 @@ def test_variants_pass(variant: Variant) -> None:
     assert passed >= 10
 
 
+def test_a_runtime_may_tell_the_other_one_of_two_mistakes() -> None:
+    names = [name for name in CASES if name.startswith("cts.random_calls.api.of_a_compilation")]
+    names += [name for name in CASES if name.startswith("cts.misuse.execution_add_extension_attribute.")]
+    assert len(names) >= 8
+    with closing(open_subject(FAULTY, {"fault": "runtime-other-order-of-checks"}, isolation="process")) as subject:
+        for name in names:
+            run(CASES[name], subject, Scope.DEFAULT)
+
+
 def judged(result: int, *allowed: int, exact: bool = True) -> list[str]:
     """The quality warnings of a judged code. Raises Failed."""
     warnings: list[str] = []
@@ -166,6 +175,36 @@ def test_there_are_cases_for_all_rows_each_in_a_group_of_the_runtime() -> None:
 def code_of(required: Code) -> int:
     """The code; -1 where it is open."""
     return -1 if required is None else required.code
+
+
+def right_codes(required: Code) -> set[int]:
+    """All codes that are right."""
+    return set() if required is None else set(required.codes)
+
+
+def test_of_two_mistakes_in_one_call_either_may_be_told() -> None:
+    either = {ResultCode.BAD_DATA, ResultCode.BAD_STATE}
+    ended = ModelState(["vector"], ended=True)
+    execution = ExecutionState(CompilationState(_add(), is_explicit=False), Version.V1_3)
+    execution.set_argument(0, "", 8)
+    assert right_codes(ended.add_operand("no such type")) == right_codes(ended.set_value(9, bytes(8))) == either
+    assert right_codes(CompilationState(ended, is_explicit=False, finished=True).set(of_one_device=True)) == either
+    assert right_codes(execution.set_argument(0, "", 7)) == right_codes(execution.set_argument(0, "rank", 8)) == either
+    assert right_codes(execution.query(in_range=False)) == right_codes(execution.duration(is_code=False)) == either
+
+
+def _add() -> ModelState:
+    model = ModelState(["vector", "vector", "scalar", "vector"])
+    model.identify((0, 1), 3)
+    return model
+
+
+def test_of_one_mistake_the_code_is_its_own_and_a_requirement_may_order_two() -> None:
+    ended = ModelState(["vector"], ended=True)
+    started = ExecutionState(CompilationState(_add(), is_explicit=False), Version.V1_3, phase="completed")
+    assert right_codes(ended.add_operand("vector")) == right_codes(started.set()) == {ResultCode.BAD_STATE}
+    assert right_codes(started.set(of_one_device=True)) == {ResultCode.BAD_DATA}  # FW-EXE-009
+    assert right_codes(started.refuse_burst()) == {ResultCode.BAD_DATA, ResultCode.BAD_STATE}
 
 
 def test_a_spent_execution_depends_on_the_feature_level() -> None:
