@@ -109,6 +109,10 @@ class ShimmedSubject:
         """See SubjectHandle."""
         return self._inner.serve_pending()
 
+    def ping(self) -> None:
+        """See SubjectHandle."""
+        self._inner.ping()
+
     def run_concurrently(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
         """See SubjectHandle."""
         return self._inner.run_concurrently(calls)

@@ -9,7 +9,7 @@ import itertools
 
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.control_flow_nets import if_net
-from npu_conformance.cts.lib.runtime.net_app import Options
+from npu_conformance.cts.lib.runtime.net_app import NetApp, Options
 from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, chain
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver
@@ -85,6 +85,18 @@ def user_token(context: CaseContext) -> None:
 
 def _flipped(place: int) -> bytes:
     return _TOKEN[:place] + bytes([_TOKEN[place] ^ 1]) + _TOKEN[place + 1 :]
+
+
+@cases.case("of_two_models", "FW-CAC-004", "FW-GEN-002")
+def of_two_models(context: CaseContext) -> None:
+    """Two models in one folder, with tokens that differ in a bit, compute what is theirs, the second time as well."""
+    app, net, other = NetApp(context), chain("ADD"), chain("MUL")
+    for device, names in {"default": (), **app.able(net, other)}.items():
+        for place in (0, 15, 31):
+            with context.configuration(f"{device}.byte_{place}"):
+                folder = CacheFolder(context).argument
+                for each, token in ((net, _TOKEN), (other, _flipped(place))) * 2:
+                    app.computes_rightly(app.compiled(each, *names, options=Options(cache=(folder, token))))
 
 
 @cases.case("not_the_app_s", "FW-CAC-004")

@@ -6,7 +6,15 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from npu_conformance.cts.lib.runtime.control_flow_nets import if_net, while_net
-from npu_conformance.cts.lib.runtime.lasting import Pending, event_of, outlasting, pending
+from npu_conformance.cts.lib.runtime.lasting import (
+    Pending,
+    event_of,
+    outlasting,
+    outlasting_alone,
+    pending,
+    prepared,
+)
+from npu_conformance.cts.lib.runtime.net_app import NetApp
 from npu_conformance.cts.lib.runtime.nets import Net, add, chain
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver, misbehaving
@@ -157,8 +165,34 @@ def for_fences_behind_a_failure(context: CaseContext) -> None:
                 _judge_fences(app, compiled_for=kind, made=pending(app, app.compiled(chain(*_PARTS))), order=1)
 
 
+@cases.case("for_fences_of_the_app", "FW-EXE-023", since=Version.V1_3)
+def for_fences_of_the_app(context: CaseContext) -> None:
+    """Of a runtime that nobody steers: its devices read their inputs once the fences of the app have signalled."""
+    for device, names in {"default": (), **NetApp(context).able(add())}.items():
+        for order in (1, -1):
+            with context.configuration(f"{device}{'' if order > 0 else '_reversed'}"):
+                app = NetApp(context)  # one whose events are freed behind its own fences
+                _judge_fences_alone(app, prepared(app, app.compiled(add(), *names)), order)
+
+
+def _judge_fences_alone(app: NetApp, made: Pending, order: int) -> None:
+    events, let_go = _gates(made)
+    (code,) = outlasting_alone(app, [lambda: made.end(made.start(*events))], *let_go[::order])
+    app.expect("event_wait", code)
+    made.check()
+
+
 def _judge_fences(app: ScriptedApp, compiled_for: str, made: Pending, order: int) -> None:
     """The inputs are written just before the fence that stands for them signals."""
+    events, let_go = _gates(made)
+    (code,) = outlasting(app, [lambda: made.end(made.start(*events))], *let_go[::order])
+    app.expect(f"event_wait ({compiled_for})", code)
+    made.check()
+
+
+def _gates(made: Pending) -> tuple[list[int], list[Callable[[], None]]]:
+    """An event of a fence for each input, and what writes that input, which is all zeros until then, and signals."""
+    app = made.app
     gates = [app.context.fence() for _ in made.net.vector.inputs]
     events = [app.made("event_create_from_sync_fence_fd", gate, 1, True) for gate in gates]
     contents = [pool.read(0, pool.memory.size) for pool in made.pools[: len(gates)]]
@@ -169,10 +203,7 @@ def _judge_fences(app: ScriptedApp, compiled_for: str, made: Pending, order: int
         made.pools[number].write(0, contents[number])
         gates[number].signal()
 
-    let_go = [partial(write_and_signal, number) for number in range(len(gates))]
-    (code,) = outlasting(app, [lambda: made.end(made.start(*events))], *let_go[::order])
-    app.expect(f"event_wait ({compiled_for})", code)
-    made.check()
+    return events, [partial(write_and_signal, number) for number in range(len(gates))]
 
 
 @cases.case("for_callbacks", "FW-VER-007", "FW-VER-004", since=Version.V1_2)

@@ -80,6 +80,15 @@ def _without_dependencies(_: FaultyRuntime, meant: Callable[..., Any], arguments
     return meant(execution, (), 0, *rest[1:]) if dependencies else meant(*arguments)
 
 
+def _computed_before_its_fences(runtime: FaultyRuntime, meant: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    started = _without_dependencies(runtime, meant, arguments)
+    if started.result == _OK and arguments[1]:
+        runtime.inner.event_wait(started.handle)
+        if any(runtime.inner.event_wait(one) != _OK for one in arguments[1]):
+            return Handle(_OP_FAILED, 0)
+    return started
+
+
 def _first_dependency(_: FaultyRuntime, meant: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     execution, dependencies, *rest = arguments
     return meant(execution, dependencies[:1], 1, *rest[1:]) if dependencies else meant(*arguments)
@@ -246,6 +255,12 @@ _ROWS: tuple[tuple[str, str, str, str, type[FaultyRuntime]], ...] = (
     ("dependencies-ignored", "Nothing is waited for.", "FW-EXE-023",
      "executions.events.failed_dependency executions.events.failed_fence",
      _all(_without_dependencies, _STARTING[1])),
+    ("half-a-token", "Of the token of a compilation the first half counts.", "FW-CAC-004",
+     "caching.tokens.of_two_models caching.tokens.user_token",
+     _all(passing(2, change=lambda token: token and token[:16] * 2), "compilation_set_caching")),
+    ("computed-before-its-fences", "What is to wait for fences is computed at once; then they are waited for.",
+     "FW-EXE-023", "executions.waiting.for_fences_of_the_app executions.waiting.for_fences",
+     _all(_computed_before_its_fences, _STARTING[1])),
     ("one-dependency", "Only the first dependency counts.", "FW-EXE-023",
      "executions.events.failed_dependency",
      _all(_first_dependency, _STARTING[1])),

@@ -62,6 +62,10 @@ class ClientSubject:
         self.memory = self._application.memory
         self.files = self._application.files
 
+    def ping(self) -> None:
+        """One empty round trip."""
+        self._application.ping()
+
     def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
         """Handle incoming callbacks until the predicate holds; return false where the time is over before that."""
         return self._application.connection.serve_until(predicate, seconds)

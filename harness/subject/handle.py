@@ -92,6 +92,10 @@ class SubjectHandle(Protocol):
     def serve_pending(self) -> bool:
         """Handle a callback that has arrived; return false at once where there is none."""
 
+    def ping(self) -> None:
+        """One empty round trip that asks no interface: its answer comes behind all that was sent before."""
+        ...
+
     def run_concurrently(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
         """Make calls of the subject at once. Raises NotApplicable where it takes one after the other."""
         ...

@@ -149,6 +149,9 @@ class InProcessSubject:
             connection.serve_one()
         return bool(ready)
 
+    def ping(self) -> None:
+        """Do nothing: there is no way that anything could still be on."""
+
     def run_concurrently(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
         """Make calls of the subject at once, each in a thread of its own."""
         return run_concurrently(calls, self.manifest.concurrent_calls, marked_concurrent)

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
-from npu_conformance.cts.lib.runtime.net_app import Compiled
+from npu_conformance.cts.lib.runtime.net_app import Compiled, NetApp
 from npu_conformance.cts.lib.runtime.nets import Net
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, OperationName, driver, misbehaving
@@ -41,6 +41,26 @@ def outlasting(
 
     asked: a driver that whoever does not wait asks to execute: that is waited for, if it happens soon.
     """
+    return _outlasting(app, calls, let_go, partial(pass_turns, app, asked))
+
+
+def outlasting_alone(app: RuntimeApp, calls: Sequence[Callable[[], int]], *let_go: Callable[[], object]) -> list[int]:
+    """As `outlasting`, of a runtime that nobody steers: turns are empty round trips to the process that it is in."""
+
+    def wait() -> None:
+        for _ in range(_TURNS):
+            _turn(app.context.subject.ping)
+
+    return _outlasting(app, calls, let_go, wait)
+
+
+def _outlasting(
+    app: RuntimeApp,
+    calls: Sequence[Callable[[], int]],
+    let_go: Sequence[Callable[[], object]],
+    wait: Callable[[], None],
+) -> list[int]:
+    """wait: lets others get ahead before the last is let go."""
     begun = threading.Event()
     order: list[str] = []
 
@@ -55,7 +75,7 @@ def outlasting(
         *earlier, the_last = let_go
         for each in earlier:
             each()
-        pass_turns(app, asked)
+        wait()
         order.append("the last was let go")
         the_last()
         return ResultCode.NO_ERROR
@@ -76,12 +96,16 @@ def pass_turns(app: ScriptedApp, asked: str) -> None:
     """Let others get ahead. asked: a driver that one of them asks to execute: that is waited for; empty for none."""
     left = _MOST_TURNS if asked else _TURNS
     while left:
-        turn = threading.Thread(target=app.control.driver_calls, args=(app.driver_names[0],))
-        turn.start()
-        turn.join()
+        _turn(partial(app.control.driver_calls, app.driver_names[0]))
         left -= 1
         if asked and app.executions(asked):
             left, asked = _TURNS, ""
+
+
+def _turn(call: Callable[[], object]) -> None:
+    turn = threading.Thread(target=call)
+    turn.start()
+    turn.join()
 
 
 class _LettingGo:
@@ -105,7 +129,7 @@ class Pending:
     memories, pools: of the inputs, then of the outputs.
     """
 
-    app: ScriptedApp
+    app: NetApp
     compiled: Compiled
     execution: int
     memories: tuple[int, ...]
@@ -159,6 +183,13 @@ class Pending:
 
 
 def pending(app: ScriptedApp, compiled: Compiled, *inputs: tuple[int, Pool]) -> Pending:
+    """An execution that can be started, and drivers that let go of it when the case ends. inputs: as of `prepared`."""
+    made = prepared(app, compiled, *inputs)
+    _LettingGo(app)
+    return made
+
+
+def prepared(app: NetApp, compiled: Compiled, *inputs: tuple[int, Pool]) -> Pending:
     """An execution that can be started. inputs: memory objects in place of new ones, from the first input on."""
     vector = compiled.net.vector
     execution = app.execution(compiled.handle)
@@ -171,13 +202,10 @@ def pending(app: ScriptedApp, compiled: Compiled, *inputs: tuple[int, Pool]) -> 
         places.append(app.shared_memory(size, b"\xa5" * size))
     memories, pools = zip(*places, strict=True)
     _set_memories(app, execution, len(vector.inputs), memories, pools)
-    _LettingGo(app)
     return Pending(app, compiled, execution, memories, pools)
 
 
-def _set_memories(
-    app: ScriptedApp, execution: int, inputs: int, memories: Sequence[int], pools: Sequence[Pool]
-) -> None:
+def _set_memories(app: NetApp, execution: int, inputs: int, memories: Sequence[int], pools: Sequence[Pool]) -> None:
     """Set the arguments of an execution: the whole of each pool. inputs: how many there are."""
     for number, (memory, pool) in enumerate(zip(memories, pools, strict=True)):
         role, index = ("input", number) if number < inputs else ("output", number - inputs)

@@ -91,6 +91,15 @@ class NetApp(RuntimeApp):
         answers: tuple[bool, ...] = self.succeed(function, model, self.named(*devices), True).values
         return answers
 
+    def able(self, *nets: Net) -> dict[str, tuple[str]]:
+        """The devices that support nets whole, by names that configurations can have."""
+        models = [self.model(net) for net in nets]
+        return {
+            f"device{number}": (name,)
+            for number, name in enumerate(self.names())
+            if all(all(self.supported(model, name)) for model in models)
+        }
+
     # Compilations
 
     def compile(self, net: Net, *devices: str, options: Options | None = None, model: int = 0) -> Compiled:
