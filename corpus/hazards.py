@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Protocol
 
@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import Document, DocumentError
+from npu_conformance.specs.suggestions import did_you_mean
 
 FILE = Path(__file__).parent / "hazards.json"
 
@@ -65,8 +66,15 @@ def names_of(numbers: Sequence[int], document: str) -> tuple[str, ...]:
     return tuple(names[number] for number in numbers)
 
 
-def numbers_of(names: Iterable[str]) -> list[int]:
-    """The numbers under which stored vectors name hazards; raises KeyError for an unknown name."""
+def numbers_of(names: Sequence[str], document: str, place: str) -> list[int]:
+    """The numbers under which stored vectors name hazards; raises DocumentError for a name that none has.
+
+    document, place: where the names stand, for the message.
+    """
+    for name in names:
+        if name not in hazards():
+            near = did_you_mean(name, hazards())
+            raise DocumentError(document, place, f"there is no hazard {name!r} in corpus/hazards.json{near}")
     return [hazards()[name].number for name in names]
 
 

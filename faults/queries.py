@@ -117,7 +117,7 @@ FAULTS = (
     _fault("cache-files", "33 cache files are wanted.", "NNHAL-QUERY-015", "cache_files.bounds", _ManyCacheFiles),
     _fault("extension-name", "An extension name has capital letters.", "NNHAL-QUERY-017", "extensions.names",
            _ShoutingExtension),
-    _fault("extension-twice", "An extension is listed twice.", "NNHAL-QUERY-018", "extensions.names",
+    _fault("extension-twice", "An extension is listed twice.", "NNHAL-QUERY-025", "extensions.names",
            _TwiceTheExtension),
     _fault("extension-type", "An extension's operand type needs 17 bits.", "NNHAL-QUERY-020",
            "extensions.operand_types", _WideExtensionType),

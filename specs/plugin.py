@@ -26,7 +26,10 @@ class MemoryMap(Protocol):
     """Reaches the bytes of shared memory, however they travelled."""
 
     def map(self, memory: Memory) -> memoryview:
-        """Return the pool's bytes, writable unless memory.prot forbids it. Raises ServiceError for an unknown token."""
+        """Return the pool's bytes, from memory.offset of its file on, writable unless memory.prot forbids it.
+
+        Raises ServiceError for an unknown token.
+        """
         ...
 
 

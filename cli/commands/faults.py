@@ -18,6 +18,7 @@ from npu_conformance.faults.fault import Fault, Variant
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.expression import compile_expression
+from npu_conformance.specs.suggestions import did_you_mean
 
 Thing = TypeVar("Thing")
 _MODELS = "mlts."
@@ -196,7 +197,7 @@ def _chosen(known: Mapping[str, Thing], options: argparse.Namespace) -> list[Thi
         for pattern in options.ids:
             if not fnmatch.filter(known, pattern):
                 what = "variant" if options.variants else "fault"
-                raise UsageError(f"no {what} is called {pattern}; see --list")
+                raise UsageError(f"no {what} is called {pattern}{did_you_mean(pattern, known)}; see --list")
         names = [name for name in known if any(fnmatch.fnmatchcase(name, pattern) for pattern in options.ids)]
     found = list(names)
     if options.sample is not None and options.sample < len(found):

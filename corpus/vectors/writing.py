@@ -127,7 +127,10 @@ def _vector_text(document: Mapping[str, Any]) -> str:
 
 
 def document_of(vector: Vector) -> dict[str, Any]:
-    """The document of a vector, as plain JSON values; what is as by default is left out."""
+    """The document of a vector, as plain JSON values; what is as by default is left out.
+
+    Raises DocumentError for a hazard that there is not, and names the vector's generator.
+    """
     document: dict[str, Any] = {"name": vector.name, "since": str(vector.since)}
     operands = document["operands"] = _operands(vector.main, vector)
     document["inputs"], document["outputs"] = list(vector.inputs), list(vector.outputs)
@@ -138,7 +141,7 @@ def document_of(vector: Vector) -> dict[str, Any]:
         document["operations"] = [_operation(operation) for operation in vector.operations]
     optional = {
         "description": vector.description,
-        "traps": hazards.numbers_of(vector.hazards),
+        "traps": hazards.numbers_of(vector.hazards, f"{vector.operation.lower()}.py", f"vector {vector.name}"),
         "requirements": list(vector.requirements),
         "relaxed": vector.relaxed,
         "kind": "" if vector.kind == "general" else vector.kind,

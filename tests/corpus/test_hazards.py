@@ -6,8 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from npu_conformance.cli.main import main
-from npu_conformance.corpus import hazards, vectors
-from npu_conformance.corpus.vectors import writing
+from npu_conformance.corpus import generators, hazards, vectors
 from npu_conformance.harness.run.cases import Scope
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.vts import generated
@@ -20,7 +19,7 @@ def test_every_hazard_is_looked_at_by_a_vector_and_every_name_is_one() -> None:
 
 def test_numbers_and_names_lead_to_each_other() -> None:
     names = list(hazards.hazards())
-    numbers = hazards.numbers_of(names)
+    numbers = hazards.numbers_of(names, "pad.py", "vector float32")
     assert len(set(numbers)) == len(names)
     assert list(hazards.names_of(numbers, "document")) == names
 
@@ -36,10 +35,14 @@ def test_a_number_that_no_hazard_has_is_one_line() -> None:
         hazards.names_of([22, 99], "pad.json")
 
 
-def test_a_name_that_no_hazard_has_is_not_written() -> None:
-    vector = replace(vectors.load("PAD", "float32_rank1"), hazards=("pad-raw-one",))
-    with pytest.raises(KeyError, match="pad-raw-one"):
-        writing.document_of(vector)
+def test_a_name_that_no_hazard_has_is_not_written_and_is_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vector = replace(vectors.load("PAD", "float32_rank1"), hazards=("pad-raw-zer",))
+    monkeypatch.setattr(generators, "vectors", lambda operation: [vector])
+    assert main(["vectors", "generate", "PAD"]) == 2
+    said = "pad.py: vector float32_rank1: there is no hazard 'pad-raw-zer' in corpus/hazards.json"
+    assert capsys.readouterr().err == f"npu-conformance: {said} (did you mean pad-raw-zero?)\n"
 
 
 def test_the_hazards_of_a_header_are_those_of_its_vector() -> None:

@@ -14,7 +14,11 @@ class MemoryFunctions(Interface):
 
     @method()
     def memory_create_from_fd(self, size: int, protect: int, fd: Memory | None, offset: int, memory: bool) -> Handle:
-        """Map shared memory. fd: the pool whose descriptor it is, None for -1."""
+        """Map shared memory. fd: the pool whose descriptor it is, None for -1.
+
+        offset: in bytes, of the file behind the descriptor. What `context.memory.map(fd)` gives begins at fd.offset of
+        that file, so that the memory object begins at its byte offset - fd.offset.
+        """
         raise refuse("Runtime.memoryCreateFromFd")
 
     @method(since=Version.V1_2)

@@ -26,7 +26,11 @@ class Pointer(Wire, frozen=True):
 
 
 class OperandDescription(HasFloat, frozen=True):
-    """ANeuralNetworksOperandType. dimensions: None is a null pointer; dimension_count says how many are there."""
+    """ANeuralNetworksOperandType. dimension_count: of the dimensions, as the app says.
+
+    dimensions: None is a null pointer. Any tuple is a pointer that is not null, also an empty one: with a count of 0 it
+    is refused (FW-MDL-002).
+    """
 
     type: int
     dimension_count: int = 0
