@@ -202,6 +202,11 @@ def test_documents_link_to_files_that_exist() -> None:
     assert not broken
 
 
+def test_the_readme_leads_to_every_page() -> None:
+    listed = set(re.findall(r"\]\((docs/[\w-]+\.md)[)#]", (ROOT / "README.md").read_text()))
+    assert {f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")} <= listed
+
+
 def _block(page: str, language: str) -> str:
     found = re.search(rf"```{language}\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     assert found is not None

@@ -90,6 +90,7 @@ def test_an_output_of_a_type_that_does_not_lie_in_memory_is_told_as_such(monkeyp
 
 def test_the_example_passes_what_it_has(tmp_path: Path) -> None:
     chosen = "instance.name or generated.ADD.float32 or generated.MUL.int32 or generated.TANH.float"
+    chosen += " or structure.O13D.may_refuse_unknown_size or histories.driver.types"  # what numpy refuses
     command = ("-m", "npu_conformance", "run", "vts", "-k", chosen, "--plugin", "numpy_adapter:plugin")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(EXAMPLE.parent), str(ROOT / "src")])}
     result = warm_python.run(*command, "--report", str(tmp_path), env=environment)
