@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager
 
 from npu_conformance.cli.commands import _fuzz_findings
 from npu_conformance.cli.commands._numbers import require_not_negative, require_positive
-from npu_conformance.cli.commands.fuzz import FOLDER
 from npu_conformance.fuzz.lib.campaign import executors
 from npu_conformance.fuzz.lib.campaign.campaign import Campaign, Limits
 from npu_conformance.fuzz.lib.campaign.documents import Finding, RoundJob, Settings
@@ -226,9 +225,11 @@ def _summed_up(campaign: Campaign) -> int:
 
 def _met_again(campaign: Campaign) -> str:
     """Which findings of earlier runs are met still, in words; empty for none."""
-    count, place = len(campaign.met_again), campaign.folder.path
-    words = ["npu-conformance", "fuzz", "triage", *([] if place == FOLDER else [str(place)])]
-    again = f"{counted(count, 'known finding')} {'was' if count == 1 else 'were'} met again ({shlex.join(words)})"
+    count, command = (
+        len(campaign.met_again),
+        shlex.join(["npu-conformance", "fuzz", "triage", str(campaign.folder.path)]),
+    )
+    again = f"{counted(count, 'known finding')} {'was' if count == 1 else 'were'} met again ({command})"
     return again if count else ""
 
 
