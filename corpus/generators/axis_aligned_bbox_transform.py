@@ -108,6 +108,9 @@ def _clipped() -> Vectors:
         yield _positive(f"{kind}_beside_the_image", kind, rois, deltas, [0] * 6, [(30.0, 20.0)])
     huge = [(0.25, 0.25, 5.0, 6.0), (0.0, 0.0, -9.0, 2.0), (0.5, 0.0, 80.0, 1.0)]
     yield _positive("float32_huge_and_tiny", "float32", rois[:3], huge, [0] * 3, [(30.0, 20.0)])
+    text = "sizes grow 90 and 116 times, which some frameworks would cut to 62.5 times, within the image"
+    grown = [(1000.0, 1000.0, 1010.0, 1008.0)], [(0.0, 0.0, 4.5, 4.75)]
+    yield _positive("float32_grows_without_bound", "float32", *grown, [0], [(4000.0, 4000.0)], text)
 
 
 def _unknown_sizes() -> Vectors:

@@ -6,7 +6,7 @@ from npu_conformance.corpus.generators._many_results import many_results
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators._shared_quantization import shared_quantization
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected, rejection
-from npu_conformance.corpus.generators.data import dyadic, integers, uniform
+from npu_conformance.corpus.generators.data import WIDE, dyadic, integers, uniform
 from npu_conformance.corpus.generators.operands import Data, Operands, boolean, constant, tensor
 from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
 from npu_conformance.corpus.pairwise import pairwise
@@ -174,6 +174,9 @@ def _corners() -> Vectors:
     large = [2**30, 2**16, -(2**31), 3, 7, -(2**20)], [5, 2**16, -3, 2**31 - 1, 2**17, -1]
     about = "products and sums beyond 32 bits wrap around"
     yield _positive("int32_wraps", "int32", (), (2, 3, 2), data=large, description=about)
+    larger = WIDE, [2**31 - 5, 3, -(2**31) + 7, 2**31 - 7, -9, WIDE[4]]
+    about = "sums beyond the 53 bits that a float64 holds"
+    yield _positive("int32_wraps_beyond_53_bits", "int32", (), (2, 3, 2), data=larger, description=about)
     bits = uniform(41, (2, 3, 2), 0.5, 1.0), uniform(42, (2, 2, 5), 0.5, 1.0)
     yield _positive(
         "float32_all_bits", "float32", (2,), (3, 2, 5), data=bits, description="values that need all 24 bits"
