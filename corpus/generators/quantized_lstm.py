@@ -158,6 +158,7 @@ _CELLS = {
     "output_saturates": Cell(hidden_scale=1 / 1024),
     "cell_scale_2_to_minus_9": Cell(exponent=-9),
     "one_sample": Cell(batch=1, size=1, units=2),
+    "cell_clip_of_scale_2_to_minus_9": Cell(clips=(0.25, 0.0), exponent=-9),
 }
 
 
