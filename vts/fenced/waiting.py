@@ -92,10 +92,10 @@ def same_twice(context: CaseContext) -> None:
 
 @cases.case("many", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)
 def many(context: CaseContext) -> None:
-    """Thirty-two fences are waited for as one is, whichever of them is the last to signal."""
+    """Seventy fences are waited for as one is, whichever of them is the last to signal."""
     fixture = FencedFixture(context)
-    for number in (0, 9, 31):
-        total, fences = fixture.sum(), _fences(context, 32)
+    for number in (0, 9, 31, 69):
+        total, fences = fixture.sum(), _fences(context, 70)
         signal_all([fence for fence in fences if fence is not fences[number]])
         total.succeeds(total.waits(*fences, settle=fences[number].signal))
 

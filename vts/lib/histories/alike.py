@@ -20,10 +20,12 @@ from npu_conformance.harness.run.executing.execution import (
     timing_rules,
 )
 from npu_conformance.harness.run.executing.executors import executors
+from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer
 from npu_conformance.specs.neuralnetworks.types import Request
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.load import too_much
 
 Shape = tuple[int, ...]
 
@@ -51,6 +53,19 @@ class WithBursts(Protocol):
     def say(self, text: str) -> None:
         """Put a step in words."""
         ...
+
+
+def launches(context: CaseContext, launch: Callable[[], object], *, beside: bool) -> bool:
+    """Launch an asynchronous execution; False where a device takes none beside those that it has.
+
+    beside: whether it has others.
+    """
+    try:
+        launch()
+    except ServiceError as error:
+        checks.that(beside and error.status in too_much(context), f"execute: expected success, found {error}")
+        return False
+    return True
 
 
 def release(history: WithBursts, chance: random.Random) -> None:

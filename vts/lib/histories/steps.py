@@ -14,7 +14,7 @@ from npu_conformance.harness.run.executing.executors import bind as bind_once
 from npu_conformance.harness.run.executing.executors import executors, run_reusable
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib.histories import buffers, bursts, caches, disturbances, refusals, waiting
-from npu_conformance.vts.lib.histories.alike import let_go_of_one, only_answer, release
+from npu_conformance.vts.lib.histories.alike import launches, let_go_of_one, only_answer, release
 from npu_conformance.vts.lib.histories.asking import any_model, ask, has_buffers
 from npu_conformance.vts.lib.histories.history import MOST, History
 from npu_conformance.vts.lib.histories.options import drawn_options
@@ -86,11 +86,13 @@ def _launched(history: History, chance: random.Random) -> tuple[Ask, ExecutionOp
         return None
     recorder = ExecutionRecorder()
     history.say(f"launch {asked}")
-    _hold(history, asked)
-    launch = asked.living.prepared_model.execute
     options = drawn_options(history.version, asked.living.recipe, chance)
     arguments = (asked.request, options.measure, options.deadline, options.loop_timeout, recorder)
-    checks.works(lambda: launch(*arguments), "execute")
+    launch = partial(asked.living.prepared_model.execute, *arguments)
+    if not launches(history.context, launch, beside=bool(history.launched)):
+        history.leave_outputs(asked)
+        return None
+    _hold(history, asked)
     return asked, options, recorder
 
 

@@ -12,7 +12,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.executing.execution import ExecutionOptions, ExecutionRecorder, config_of
 from npu_conformance.harness.run.executing.executors import run_reusable
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts.lib.histories.alike import let_go_of_one, only_answer, release
+from npu_conformance.vts.lib.histories.alike import launches, let_go_of_one, only_answer, release
 from npu_conformance.vts.lib.histories.options import drawn_options
 from npu_conformance.vts.lib.operation_histories import buffers, bursts, caches, failures, waiting
 from npu_conformance.vts.lib.operation_histories.asking import another_example, ask
@@ -69,9 +69,12 @@ def _launched(history: History, chance: random.Random) -> tuple[Ask, ExecutionOp
         return None
     recorder, options = ExecutionRecorder(), drawn_options(history.version, asked.living.known, chance)
     history.say(f"launch {asked}")
-    history.launched.append(asked)
     arguments = (asked.request, options.measure, options.deadline, options.loop_timeout, recorder)
-    checks.works(lambda: asked.living.prepared_model.execute(*arguments), "execute")
+    launch = partial(asked.living.prepared_model.execute, *arguments)
+    if not launches(history.context, launch, beside=bool(history.launched)):
+        history.leave_outputs(asked)
+        return None
+    history.launched.append(asked)
     return asked, options, recorder
 
 
