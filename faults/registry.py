@@ -26,6 +26,7 @@ from npu_conformance.faults import (
     managers,
     model_engines,
     models,
+    nearly_alike,
     npu_buffers,
     npu_scheduling,
     preparation,
@@ -56,8 +57,8 @@ _APART = {_HARNESS_FILE, _VARIANT_FILE, guarded_kernels.FILE.name}
 _FAULTS = (
     queries, preparation, executions, buffers, fenced, hosts, managers, relations, robustness, extensions, hints,
     caching, quality_of_service, execution_paths, reusable, shapes_and_times, npu_scheduling,
-    npu_buffers, runtime, constants, guarded_kernels, several_shapes, stress, models, model_engines, told_times,
-    slowness, accuracy_losses,
+    npu_buffers, runtime, constants, guarded_kernels, nearly_alike, several_shapes, stress, models, model_engines,
+    told_times, slowness, accuracy_losses,
 )  # fmt: skip
 """The modules with FAULTS; source edits of the reference are in files beside them."""
 
