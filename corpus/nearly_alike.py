@@ -20,8 +20,8 @@ from npu_conformance.specs.versions import Version
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
 
-_ASYMMETRIC = (OperandType.TENSOR_QUANT8_ASYMM, OperandType.TENSOR_QUANT8_ASYMM_SIGNED)
-_CONCATENATED = (*_ASYMMETRIC, OperandType.TENSOR_FLOAT32, OperandType.TENSOR_FLOAT16)
+ASYMMETRIC = (OperandType.TENSOR_QUANT8_ASYMM, OperandType.TENSOR_QUANT8_ASYMM_SIGNED)
+_CONCATENATED = (*ASYMMETRIC, OperandType.TENSOR_FLOAT32, OperandType.TENSOR_FLOAT16)
 OF_SOME_VALUES = {"LOG", "RSQRT", "SQRT"}
 """Operations that are not defined for all values, and another zero point may make one of those."""
 _MOST = 4
@@ -131,7 +131,7 @@ def with_other_zero_points(vector: Vector, version: Version) -> Iterator[Vector]
     if vector.operation in OF_SOME_VALUES or not is_simple(vector) or vector.ignored:
         return
     given = [name for name, one in vector.operands.items() if name in vector.inputs or one.value is not None]
-    for name in [one for one in given if vector.operands[one].type in _ASYMMETRIC][:_MOST]:
+    for name in [one for one in given if vector.operands[one].type in ASYMMETRIC][:_MOST]:
         operand = replace(vector.operands[name], zero_point=vector.operands[name].zero_point ^ 4)
         other = replace(vector, operands={**vector.operands, name: operand})
         if turns.is_legal(other, vector.examples[0].inputs, version):

@@ -39,6 +39,9 @@ DATA = {
 }
 """Types of which no operation has parameters."""
 
+_LARGEST = 2.0**24
+"""Of a value: up to here floats hold every integer."""
+
 _RECURRENT = {
     "BIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_RNN", "LSTM", "RNN", "SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM",
     "UNIDIRECTIONAL_SEQUENCE_RNN",
@@ -201,7 +204,14 @@ def evaluated(vector: Vector, inputs: Mapping[str, Array]) -> Example:
     """An example with these inputs, and the outputs of the oracle."""
     from npu_conformance.corpus import oracles
 
-    return Example(inputs, oracles.evaluate(vector.main, inputs))
+    return Example(inputs, oracles.evaluate(vector.main, inputs, vector.referenced))
+
+
+def is_ordinary(array: Array) -> bool:
+    """True where no value is a limit of its type, of which a device may make several things."""
+    import numpy
+
+    return bool(numpy.isfinite(array).all() and (abs(array.astype(float)) <= _LARGEST).all())
 
 
 def _optional_in(given: VectorHeader, without: VectorHeader) -> tuple[str, ...]:

@@ -17,13 +17,14 @@ from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.execution import NO_LOOP_TIMEOUT, in_pools
+from npu_conformance.harness.run.executing.execution import in_pools
 from npu_conformance.harness.run.executing.executors import execute
 from npu_conformance.harness.run.vector_cases import in_a_word
-from npu_conformance.specs.neuralnetworks.enums import MAXIMUM_LOOP_TIMEOUT_DURATION_NS, ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.requirements import result_requirement
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.loops import longest_timeout
 from npu_conformance.vts.lib.preparing import prepared
 from npu_conformance.vts.lib.turning import KINDS
 
@@ -90,11 +91,6 @@ def _told_apart(context: CaseContext, one: Vector, other: Vector) -> None:
         _execute(context, prepared_model, vector, _beside)
 
 
-def _loop_timeout(vector: Vector) -> int:
-    """As long as it may be, where there is a loop: no result depends on how busy the machine is."""
-    return MAXIMUM_LOOP_TIMEOUT_DURATION_NS if vector.has_loops else NO_LOOP_TIMEOUT
-
-
 def _beside(_vector: Vector, _output: str) -> tuple[str, ...]:
     """What is broken where an output is wrong that is right without the other model."""
     return ("NNHAL-PREPARE-013",)
@@ -110,7 +106,7 @@ def _execute(
     built = build_request(vector, example, context.version)
     request, outputs = in_pools(context, built)
     with checks.telling(lambda: in_a_word(vector)):
-        execution = execute(context, prepared_model, request, measure=False, loop_timeout=_loop_timeout(vector))
+        execution = execute(context, prepared_model, request, measure=False, loop_timeout=longest_timeout(vector))
         with checks.about("NNHAL-EXECUTE-001"):
             checks.status(execution.status, {ErrorStatus.NONE}, "execution")
         judge(context, vector, example, built.read_like(example, outputs.read(0, built.output_size)), about)

@@ -225,10 +225,8 @@ def _summed_up(campaign: Campaign) -> int:
 
 def _met_again(campaign: Campaign) -> str:
     """Which findings of earlier runs are met still, in words; empty for none."""
-    count, command = (
-        len(campaign.met_again),
-        shlex.join(["npu-conformance", "fuzz", "triage", str(campaign.folder.path)]),
-    )
+    count = len(campaign.met_again)
+    command = shlex.join(["npu-conformance", "fuzz", "triage", str(campaign.folder.path)])
     again = f"{counted(count, 'known finding')} {'was' if count == 1 else 'were'} met again ({command})"
     return again if count else ""
 

@@ -7,7 +7,7 @@ one of two such models compute as the other. The models are edited stored vector
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
@@ -16,7 +16,7 @@ from npu_conformance.corpus import nearly_alike, turns, vectors
 from npu_conformance.corpus.other_parameters import asked_for
 from npu_conformance.corpus.several_shapes import is_simple
 from npu_conformance.corpus.twins import arguments, constants, quantization
-from npu_conformance.corpus.vectors import Example, Vector, VectorHeader
+from npu_conformance.corpus.vectors import Vector, VectorHeader
 from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.specs.neuralnetworks.operation_view import view_of
 from npu_conformance.specs.neuralnetworks.validate import check_operation, validate_model
@@ -38,8 +38,7 @@ _MOST = 12
 _FORMS = 6
 """So many forms of an operation (types, and which arguments are given) are taken."""
 _STEPS = 3
-_LARGEST = 2.0**24
-"""Of a value: up to here floats hold every integer."""
+"""By so many a quantised result may be off."""
 
 
 class Twins(NamedTuple):
@@ -70,23 +69,24 @@ def _edited(vector: Vector, edit: Edit, version: Version, found: set[str]) -> It
 
 def of_two_requests(name: str, vector: Vector, version: Version) -> Iterator[Twins]:
     """Models of fixed shapes for the first two requests of one whose shapes come with the request."""
-    one, other = (_computed(_closed(vector, example), version) for example in vector.examples[:2])
-    if one is not None and other is not None:
-        yield Twins(name, one, other)
+    for pair in itertools.islice(_beside_the_first(nearly_alike.with_constants(vector, ()), version), 1):
+        if pair is not None:
+            yield Twins(name, *pair)
 
 
 def of_parameters(vector: Vector, version: Version) -> Iterator[Twins]:
     """Models that have the parameters of the requests of one as constants: the first beside each of the others."""
-    models = [_computed(one, version) for one in nearly_alike.with_constants(vector, asked_for(vector))]
-    first, *others = models or [None]
-    for number, other in enumerate(others, 1):
-        if first is not None and other is not None:
-            yield Twins(f"parameters_{number}", first, other)
+    fixed = nearly_alike.with_constants(vector, asked_for(vector))
+    for number, pair in enumerate(_beside_the_first(fixed, version), 1):
+        if pair is not None:
+            yield Twins(f"parameters_{number}", *pair)
 
 
-def _closed(vector: Vector, example: Example) -> Vector:
-    given = {name: vector.operands[name].with_dimensions(array.shape) for name, array in example.inputs.items()}
-    return replace(vector, operands={**vector.operands, **given}, examples=(example,))
+def _beside_the_first(vectors: Iterable[Vector], version: Version) -> Iterator[tuple[Vector, Vector] | None]:
+    """The first vector with each of the others; None for a pair of which one is illegal or has limits."""
+    first, *others = (_computed(one, version) for one in vectors)
+    for other in others:
+        yield None if first is None or other is None else (first, other)
 
 
 def _bases(operation: str, version: Version) -> Iterator[Vector]:
@@ -125,11 +125,11 @@ def _computed(vector: Vector, version: Version) -> Vector | None:
     opened = vector if vector.referenced else turns.of_any_shape(vector)
     if not _is_defined(vector) or not _is_legal(opened, inputs, max(version, Version.V1_2)):
         return None
-    outputs = _evaluated(opened, inputs)
-    if not all(map(_is_ordinary, (*inputs.values(), *outputs.values()))):
+    example = turns.evaluated(opened, inputs)
+    if not all(array.size and turns.is_ordinary(array) for array in (*inputs.values(), *example.outputs.values())):
         return None
-    results = {name: vector.operands[name].with_dimensions(array.shape) for name, array in outputs.items()}
-    whole = replace(vector, operands={**vector.operands, **results}, examples=(Example(inputs, outputs),))
+    results = {name: vector.operands[name].with_dimensions(array.shape) for name, array in example.outputs.items()}
+    whole = replace(vector, operands={**vector.operands, **results}, examples=(example,))
     # Outputs of any shape, with which it was evaluated, are legal since HAL 1.2.
     return whole if version >= Version.V1_2 or _is_legal(whole, inputs, version) else None
 
@@ -145,19 +145,6 @@ def _is_legal(vector: Vector, inputs: Mapping[str, Array], version: Version) -> 
     known = {name: vector.operands[name].with_value(array) for name, array in inputs.items()}
     model = build_model(replace(vector, operands={**vector.operands, **known}, inputs=()), version).model
     return not validate_model(model, version) and not check_operation(view_of(model, 0, version))
-
-
-def _evaluated(vector: Vector, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
-    from npu_conformance.corpus import oracles
-
-    return oracles.evaluate(vector.main, inputs, vector.referenced)
-
-
-def _is_ordinary(array: Array) -> bool:
-    """True where there are values, and none is a limit of its type, of which a device may make several things."""
-    import numpy
-
-    return bool(array.size and numpy.isfinite(array).all() and (abs(array.astype(float)) <= _LARGEST).all())
 
 
 def _differ(one: Vector, other: Vector) -> bool:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
 
 _OTHER = {
-    "type_of_8_bits": (OperandType.TENSOR_QUANT8_ASYMM, OperandType.TENSOR_QUANT8_ASYMM_SIGNED),
+    "type_of_8_bits": nearly_alike.ASYMMETRIC,
     "type_of_32_bits": (OperandType.TENSOR_FLOAT32, OperandType.TENSOR_INT32),
 }
 """Types whose elements have as many bytes."""

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec.structs import replace
 
+from npu_conformance.corpus.nearly_alike import ASYMMETRIC
 from npu_conformance.corpus.vectors import Vector, VectorOperand
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.versions import Version
 
-ASYMMETRIC = (OperandType.TENSOR_QUANT8_ASYMM, OperandType.TENSOR_QUANT8_ASYMM_SIGNED)
 _OTHER_BITS = 20
 """Of a zero point: few enough to stay in the type."""
 _LARGEST_OF_BOTH = 127

@@ -1,19 +1,30 @@
-"""Loops that never end, which a device has to abort after their timeout."""
+"""Loops: those that never end, which a device has to abort after their timeout, and the time that others have."""
 
 from __future__ import annotations
 
 import struct
 
+from npu_conformance.corpus.vectors import Vector
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.execution import Execution
-from npu_conformance.specs.neuralnetworks.enums import DEFAULT_LOOP_TIMEOUT_DURATION_NS, MISSED, ErrorStatus
+from npu_conformance.harness.run.executing.execution import NO_LOOP_TIMEOUT, Execution
+from npu_conformance.specs.neuralnetworks.enums import (
+    DEFAULT_LOOP_TIMEOUT_DURATION_NS,
+    MAXIMUM_LOOP_TIMEOUT_DURATION_NS,
+    MISSED,
+    ErrorStatus,
+)
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 
 _SIZE = 4
 """Bytes of each argument of LOOP."""
 _DEFAULT_SECONDS = DEFAULT_LOOP_TIMEOUT_DURATION_NS / 1e9
+
+
+def longest_timeout(vector: Vector) -> int:
+    """As long as it may be, where there is a loop: no result depends on how busy the machine is."""
+    return MAXIMUM_LOOP_TIMEOUT_DURATION_NS if vector.has_loops else NO_LOOP_TIMEOUT
 
 
 class Loop:

@@ -16,7 +16,6 @@ from npu_conformance.harness.judge.shape_count import check_shape_count
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import (
-    NO_LOOP_TIMEOUT,
     Execution,
     ExecutionOptions,
     request_of,
@@ -27,7 +26,7 @@ from npu_conformance.harness.run.executing.executors import bind, execute, execu
 from npu_conformance.harness.run.vector_cases import attach
 from npu_conformance.harness.run.vector_verdicts import Found, Verdicts
 from npu_conformance.harness.subject.pools import Pool
-from npu_conformance.specs.neuralnetworks.enums import MAXIMUM_LOOP_TIMEOUT_DURATION_NS, ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Memory, OutputShape, Request, RequestMemoryPool
 from npu_conformance.specs.requirements import result_requirement
@@ -35,7 +34,7 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.configurations import DEVICE, Configuration, configurations
 from npu_conformance.vts.lib.constant_pools import PooledConstants
 from npu_conformance.vts.lib.deadlines import MILLISECOND
-from npu_conformance.vts.lib.loops import expect_aborted
+from npu_conformance.vts.lib.loops import expect_aborted, longest_timeout
 from npu_conformance.vts.lib.memory_domains.buffered_requests import BufferedRequest, request_in_buffers
 from npu_conformance.vts.lib.preparing import prepared
 from npu_conformance.vts.lib.rejection import REJECTION, expect_vector_rejected
@@ -141,7 +140,7 @@ class _Runner:
         prepared_model = self._prepare(configuration)
         inputs, outputs = self._pools(configuration, built)
         placed = self._placed(configuration, built, prepared_model, inputs, outputs)
-        options = ExecutionOptions(configuration.measured, self._loop_timeout)
+        options = ExecutionOptions(configuration.measured, longest_timeout(self._vector))
         run = bind(self._context, prepared_model, placed.request, options, configuration.executor)
         results = []
         for _ in range(2 if configuration.repeated else 1):
@@ -158,11 +157,6 @@ class _Runner:
         with checks.about("NNHAL-REQUEST-013"):
             checks.that(not outputs.take_overrun(), "the execution wrote behind the end of its output memory")
 
-    @property
-    def _loop_timeout(self) -> int:
-        """As long as it may be, where there is a loop: no result depends on how busy the machine is."""
-        return MAXIMUM_LOOP_TIMEOUT_DURATION_NS if self._vector.has_loops else NO_LOOP_TIMEOUT
-
     def outputs(self) -> dict[str, Array]:
         """Execute the first example in the usual way; returns the stored elements of the outputs by name."""
         usual = Configuration(executors(self._context.version)[0])
@@ -170,7 +164,9 @@ class _Runner:
         prepared_model = self._prepare(usual)
         inputs, outputs = self._pools(usual, built)
         request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
-        execution = execute(self._context, prepared_model, request, measure=False, loop_timeout=self._loop_timeout)
+        execution = execute(
+            self._context, prepared_model, request, measure=False, loop_timeout=longest_timeout(self._vector)
+        )
         self._may_decline(execution, "specified")
         self._succeeded(execution)
         return self._verdicts.outputs(0, built, outputs.read(0, built.output_size))
