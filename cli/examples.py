@@ -51,7 +51,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "faults": (
         "npu-conformance faults pad-raw-zero",
-        "npu-conformance faults 'burst-*' --json",
+        "npu-conformance faults 'burst-*' --json -n 2",
         "npu-conformance faults --variants --sample 3 --sample-cases 200",
     ),
     "vectors": (

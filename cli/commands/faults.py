@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import random
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,16 +14,20 @@ from npu_conformance.cli.commands._numbers import require_not_negative, require_
 from npu_conformance.cli.commands._options import Once
 from npu_conformance.cli.commands._output import print_json
 from npu_conformance.cli.errors import UsageError
-from npu_conformance.faults import kill_matrix, registry, report
+from npu_conformance.faults import kill_matrix, plugin, registry, report
 from npu_conformance.faults.fault import Fault, Variant
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.expression import compile_expression
+from npu_conformance.specs.forked import Ended, in_children
 from npu_conformance.specs.suggestions import did_you_mean
 
 Thing = TypeVar("Thing")
+Result = TypeVar("Result")
 _MODELS = "mlts."
 """Variants run these cases only where -k names the suite: they take their time."""
+_NO_END = 1e6
+"""Seconds: a fault and a variant have an end of their own."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--per-operation", action="store_true", help="with --mutants N: N mutants of each operation's own modules"
     )
-    parser.add_argument("-n", dest="processes", metavar="N", type=int, help="with --mutants: so many at once")
+    parser.add_argument(
+        "-n", dest="processes", metavar="N", type=int, help="so many at once (1; of mutants as many as processors)"
+    )
     parser.add_argument(
         "--scheduler", metavar="URL", default="", help="with --mutants: run on the workers of a Dask scheduler"
     )
@@ -93,7 +100,6 @@ def _require_sense(options: argparse.Namespace) -> None:
         "--part": options.part,
         "--per-operation": options.per_operation,
         "--scheduler": options.scheduler,
-        "-n": options.processes is not None,
     }
     for flag in [flag for flag, is_set in of_mutants.items() if is_set and options.mutants is None]:
         raise UsageError(f"{flag}: only with --mutants")
@@ -148,11 +154,11 @@ def _faults(options: argparse.Namespace) -> int:
     cases = kill_matrix.all_cases()  # two seconds, which a misspelt id need not wait for
     if options.expression:
         cases = _few(cases, options)
-    rows = []
-    for fault in chosen:
-        row = kill_matrix.run_fault(fault, cases, every_case=options.all_cases, stop_at_first=options.first)
-        rows.append(row)
-        _say(options, [report.fault_line(row)])
+
+    def row_of(fault: Fault) -> kill_matrix.Row:
+        return kill_matrix.run_fault(fault, cases, every_case=options.all_cases, stop_at_first=options.first)
+
+    rows = _rows(options, chosen, row_of, kill_matrix.Row, lambda row: [report.fault_line(row)])
     _conclude(options, rows, [report.faults_summary(rows)])
     return OK if all(row.is_caught for row in rows) else WRONG
 
@@ -179,15 +185,34 @@ def _variants(options: argparse.Namespace) -> int:
     asked = [variant for variant in chosen if kill_matrix.is_asked(variant, few)]
     if not asked:
         raise UsageError("none of the cases applies to any of these variants")
-    rows = []
-    for variant in asked:
-        row = kill_matrix.run_variant(variant, few, options.isolation)
-        rows.append(row)
-        _say(options, report.variant_lines(row))
+
+    def row_of(variant: Variant) -> kill_matrix.VariantRow:
+        return kill_matrix.run_variant(variant, few, options.isolation)
+
+    rows = _rows(options, asked, row_of, kill_matrix.VariantRow, report.variant_lines)
     green = sum(row.is_green for row in rows)
     others = f"; to {len(chosen) - len(asked)} others none of the cases applies" if len(asked) < len(chosen) else ""
     _conclude(options, rows, [f"{green} of {len(rows)} conforming variants are green{others}"])
     return OK if green == len(rows) else WRONG
+
+
+def _rows(
+    options: argparse.Namespace,
+    chosen: Sequence[Thing],
+    row_of: Callable[[Thing], Result],
+    kind: type[Result],
+    lines: Callable[[Result], list[str]],
+) -> list[Result]:
+    """Work out a row of each, `-n` at once, and say it when it is there; returns them in the order of `chosen`."""
+    plugin.known()  # here, or each child would read all tables of faults
+    rows: dict[int, Result] = {}
+    works = (partial(row_of, one) for one in chosen)
+    for place, answer in in_children(works, kind, _NO_END, options.processes or 1):
+        if isinstance(answer, Ended):
+            raise RuntimeError(f"{chosen[place]}: {answer.reason}")
+        rows[place] = answer
+        _say(options, lines(answer))
+    return [rows[place] for place in sorted(rows)]
 
 
 def _chosen(known: Mapping[str, Thing], options: argparse.Namespace) -> list[Thing]:

@@ -171,6 +171,15 @@ def test_the_command_prints_the_kill_matrix(capsys: pytest.CaptureFixture[str]) 
     assert "no fault is called" in capsys.readouterr().err
 
 
+def test_rows_of_several_processes_come_in_the_order_of_the_faults(capsys: pytest.CaptureFixture[str]) -> None:
+    found = []
+    for processes in ("1", "2"):
+        assert main(["faults", "query-status-*", "query-type-*", "--json", "-n", processes]) == 0
+        found.append([(row["fault"], row["noticed"]) for row in json.loads(capsys.readouterr().out)])
+    assert found[0] == found[1]
+    assert len(found[0]) == 3
+
+
 def test_the_command_runs_variants_against_the_cases_that_are_meant(capsys: pytest.CaptureFixture[str]) -> None:
     narrowed = ["faults", "--variants", "reference", "--json", "-k", "queries and not cts", "--isolation", "process"]
     assert main([*narrowed, "--sample-cases", "5"]) == 0
