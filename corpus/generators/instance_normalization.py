@@ -91,6 +91,15 @@ def _special() -> Vectors:
             description="mean and variance summed up in float16 may be off by more than the tolerance",
             excluded=["relaxed", "float16"],
         )
+    far = tensor(FLOAT32, (1, 8, 8, 2), dyadic(10, (1, 8, 8, 2), 1020.0, 1028.0, step=1.0))
+    yield positive(
+        "float32_large_mean",
+        _OPERATION,
+        {"input": far, **_factors(FLOAT32, (1.0, 0.0, 0.25), False)},
+        {"output": tensor(FLOAT32, far.shape)},
+        description="sums, mean and deviations are exact; the mean of squares less the square of the mean is not",
+        excluded=["relaxed", "float16"],
+    )
 
 
 def _open() -> Vectors:

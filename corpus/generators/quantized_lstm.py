@@ -8,7 +8,7 @@ biases without layer normalisation (here they are 0).
 -1 becomes -1/2), and the output is tanh(2) / 2 = 0.482 and tanh(-1/2) / 2 = -0.231, 62 and -30 in units of 1/128.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,6 +29,8 @@ _BYTE, _WORD = OperandType.TENSOR_QUANT8_SYMM, OperandType.TENSOR_QUANT16_SYMM
 _DATA, _BIAS = OperandType.TENSOR_QUANT8_ASYMM_SIGNED, OperandType.TENSOR_INT32
 _BIASES = ("input_gate_bias", "forget_gate_bias", "cell_bias", "output_gate_bias")
 _NORM_SCALE = 2.0**-15
+_FACTORS = (1.0, 0.5, 1.5, 0.75)
+"""Of the scales of gates that have each their own."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,7 @@ def vectors() -> Vectors:
         yield _positive(name, replace(cell, seed=seed + 1), hazards=["quantized-lstm-hidden"])
     yield from _special()
     yield from _norms()
+    yield from _scales_of_gates()
     yield _saturating_projection()
     yield from _uncertain()
     yield from _rejected()
@@ -218,6 +221,35 @@ def _norms() -> Vectors:
     small["prev_output"] = _filled(inputs["prev_output"], 0)
     description = "the values are 1 and -1, so that their variance is 1"
     yield _positive("norm_of_small_values", single, changes=small, description=description)
+
+
+def _scales_of_gates() -> Vectors:
+    for name, cell in (
+        ("scales_of_gates", Cell(seed=44)),
+        ("norm_scales_of_gates", Cell(seed=45, norm=True, exponent=-9)),
+    ):
+        inputs, _ = operands(cell)
+        changes = {
+            key: _scaled(inputs[key], factor)
+            for key, factor in _of_each_gate("input_to_{}", "recurrent_to_{}", "{}_layer_norm_weights")
+        }
+        changes |= {
+            key: scalar(OperandType.FLOAT32, factor * (2.0**-7 if cell.norm else 2.0**-12))
+            for key, factor in _of_each_gate("{}_intermediate_scale")
+        }
+        description = "weights, recurrent weights and sums of each gate have a scale of their own"
+        yield _positive(name, cell, changes=changes, description=description)
+
+
+def _of_each_gate(*names: str) -> Iterator[tuple[str, float]]:
+    """Names of operands, each with a factor that no other gate has, and no other operand of the gate."""
+    for place, name in enumerate(names):
+        for number, gate in enumerate(_lstm.GATES):
+            yield name.format(gate), _FACTORS[(place + number) % len(_FACTORS)]
+
+
+def _scaled(spec: OperandSpec, factor: float) -> OperandSpec:
+    return replace(spec, operand=structs.replace(spec.operand, scale=spec.operand.scale * factor))
 
 
 def _shifted(spec: OperandSpec, offset: int) -> OperandSpec:
