@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from npu_conformance.harness.judge import checks
@@ -81,20 +82,32 @@ class Resources:
         self._to_close.append(thing)
 
     def close(self) -> None:
-        """Close the pools, fences, files and applications of the case, the newest first.
+        """Close the pools, fences, files and applications of the case, the newest first, whatever one of them raises.
 
-        Behind a restart, what was made before it is dead. Raises Failed where something was written behind a pool.
+        What was made before a restart is dead afterwards. Raises the first problem, else Failed where something was
+        written behind a pool.
         """
         pools = [one for one in self._to_close if isinstance(one, Pool)]
-        while self._to_close:
-            try:
-                self._to_close.pop().close()
-            except DeadObject:
-                if not self.restarts:
-                    raise
+        problems = [problem for problem in map(self._closed, self._taken()) if problem is not None]
         overrun = [str(pool.memory.size) for pool in pools if pool.take_overrun()]
+        if problems:
+            raise problems[0]
         if overrun:
             with checks.about("NNHAL-REQUEST-013"):
                 raise Failed(
                     f"memory: the implementation wrote behind the end of pools of {' and '.join(overrun)} bytes"
                 )
+
+    def _taken(self) -> Iterator[Closeable]:
+        while self._to_close:
+            yield self._to_close.pop()
+
+    def _closed(self, one: Closeable) -> Exception | None:
+        """Close one resource; returns what it raised, which must not keep the others open."""
+        try:
+            one.close()
+        except DeadObject as problem:
+            return None if self.restarts else problem
+        except Exception as problem:
+            return problem
+        return None

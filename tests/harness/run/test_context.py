@@ -187,6 +187,40 @@ def test_long_values_are_cut() -> None:
     assert len(checks.format_value("x" * 10_000)) < 400
 
 
+class Kept:
+    """A resource that raises when it is closed, or not."""
+
+    def __init__(self, problem: Exception | None = None) -> None:
+        self.problem, self.is_closed = problem, False
+
+    def close(self) -> None:
+        """Close, and raise."""
+        self.is_closed = True
+        if self.problem is not None:
+            raise self.problem
+
+
+def test_what_one_resource_raises_keeps_no_other_one_open(subject: Any) -> None:
+    context = trial_of(subject, None)
+    kept = [Kept(), Kept(Failed("later")), Kept(), Kept(DeadObject("first")), Kept()]
+    for one in kept:
+        context.close_later(one)
+    with pytest.raises(DeadObject, match="first"):
+        context.close()
+    assert all(one.is_closed for one in kept)
+    context.close()  # nothing is closed twice
+
+
+def test_resources_from_before_a_restart_may_be_dead(subject: Any) -> None:
+    context = trial_of(subject, None)
+    kept = [Kept(DeadObject("gone")), Kept()]
+    for one in kept:
+        context.close_later(one)
+    context.restarts = 1
+    context.close()
+    assert all(one.is_closed for one in kept)
+
+
 def test_a_failure_names_first_what_the_checks_are_about(make_case: Callable[..., Case], subject: Any) -> None:
     case = make_case("a", requirements=("A", "B"))
     context = CaseContext(case, subject)
