@@ -20,6 +20,7 @@ from npu_conformance.harness.wire.framing import (
     ClosedHereError,
     LineSocket,
     TimedOut,
+    Unread,
     Violation,
     WireError,
     is_readable,
@@ -70,6 +71,8 @@ class Connection(Answering):
     ) -> None:
         super().__init__(lines, sign, strict=strict, deadline_of=deadline_of, page=page)
         self.broken: WireError | None = None
+        self._untold: WireError | None = None
+        """What ended a message that nobody waits for halfway: whoever sends next tells it."""
         self._problem = problem or _dead_object
         self._page = page
         self._reading = threading.Lock()
@@ -141,8 +144,12 @@ class Connection(Answering):
 
     def tell(self, method: str, params: object) -> None:
         """Send a message without an answer, from any thread; a connection that has ended shows at the next call."""
-        with contextlib.suppress(WireError):
+        try:
             self._send(protocol.Notification(method, params), time.monotonic() + self._deadline_of(method))
+        except Unread as problem:
+            self._untold = problem
+        except WireError:
+            pass  # the next call meets the same end
 
     def call_later(self, method: str, params: object, descriptor: int | None = None) -> Waiter:
         """Send a request with the next message and look at its answer (null, or an error) when it comes.
@@ -182,9 +189,12 @@ class Connection(Answering):
         """Answer calls until the predicate holds (true) or the time is over (false)."""
         deadline = time.monotonic() + seconds
         try:
+            self._require_whole()
             self._outbox.flush(time.monotonic() + self._deadline_of("wait"))
             while not predicate():
                 self._advance(None, deadline)
+        except Unread as problem:
+            raise self._failed(problem, "a message") from None  # what was sent of it ends within a line
         except TimedOut:
             if self._strict and self.lines.partial:
                 raise self._failed(TimedOut("waiting"), "a callback") from None
@@ -237,8 +247,9 @@ class Connection(Answering):
                 self._let_go_of_reading()
 
     def _require_whole(self) -> None:
-        if self.broken is not None:
-            raise copy(self.broken)  # raised again itself, it would cut the chain of causes that it stands in
+        problem = self.broken or self._untold
+        if problem is not None:
+            raise copy(problem)  # raised again itself, it would cut the chain of causes that it stands in
 
     def _send(self, message: object, deadline: float, descriptor: int | None = None) -> None:
         self._require_whole()

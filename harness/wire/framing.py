@@ -94,7 +94,7 @@ class LineSocket:
         timeval = struct.pack("ll", 0, int(TICK_SECONDS * 1e6))
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeval)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, timeval)
-        if connection.family == socket.AF_INET:
+        if connection.family in (socket.AF_INET, socket.AF_INET6):
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     @property

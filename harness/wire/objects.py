@@ -151,13 +151,14 @@ class ObjectTable:
 
     def clear(self) -> None:
         """Let go of everything: the connection is gone. Fences of the other side will never signal."""
-        self._exported.clear()
-        self._numbers.clear()
-        held = [reference() for reference in list(self._proxies.values())]
+        with self._lock:
+            exported, self._exported, self._numbers = self._exported, {}, {}
+            held = [reference() for reference in self._proxies.values()]
         for fence in held:
             if isinstance(fence, HeldFence):
                 fence.fail()
         self._watched.clear()
+        exported.clear()  # outside of the lock, which what ends with an object may need
 
     def exported_count(self) -> int:
         """How many objects the other side may still use."""
