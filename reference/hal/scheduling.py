@@ -105,25 +105,25 @@ class SchedulingService(Scheduling):
         Raises IllegalArgument for an unknown priority, uid or device.
         Raises SecurityDenied for no direct access (NPU-HAL-011), or no right to attribute work (NPU-HAL-012).
         """
-        self._check(caller.uid, run)
-        original_uid = caller.uid if run.original_uid == OWN_WORK else run.original_uid
-        work = Work(
-            caller.uid,
-            caller.pid,
-            original_uid,
-            run.job_priority,
-            length_ns,
-            self._device(run),
-            run.group_id,
-            run.feature_id,
-        )
+        with self.lock:
+            self._check(caller.uid, run)
+            original_uid = caller.uid if run.original_uid == OWN_WORK else run.original_uid
+            work = Work(
+                caller.uid,
+                caller.pid,
+                original_uid,
+                run.job_priority,
+                length_ns,
+                self._device(run),
+                run.group_id,
+                run.feature_id,
+            )
+            self._queue(work, on_end)
 
         def end(reason: EndReason) -> None:
             with self.lock:
                 self.scheduler.end(work, reason)
 
-        with self.lock:
-            self._queue(work, on_end)
         return end
 
     def submit_execution(self, work: Work) -> None:

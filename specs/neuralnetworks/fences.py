@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 
+from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.neuralnetworks import hal
 from npu_conformance.specs.neuralnetworks.enums import FenceState
 
@@ -94,5 +95,12 @@ def when_settled(fence: hal.Fence, watcher: Watcher) -> None:
     if isinstance(fence, SettableFence):
         fence.watch(watcher)
         return
-    waiting = threading.Thread(target=lambda: watcher(fence.wait(FOR_EVER_NS)), name="fence", daemon=True)
-    waiting.start()
+    threading.Thread(target=lambda: watcher(_final_state(fence)), name="fence", daemon=True).start()
+
+
+def _final_state(fence: hal.Fence) -> int:
+    """Wait until a fence is settled; one whose owner dies meanwhile will never signal (NNHAL-ROBUST-006)."""
+    try:
+        return fence.wait(FOR_EVER_NS)
+    except InterfaceError:
+        return FenceState.ERROR

@@ -15,7 +15,7 @@ import pytest
 from npu_conformance.harness.wire.connection import Connection
 from npu_conformance.harness.wire.framing import LineSocket
 from npu_conformance.harness.wire.protocol import FenceNews
-from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.errors import DeadObject, ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
 from npu_conformance.specs.neuralnetworks.fences import FOR_EVER_NS, SettableFence, merged
@@ -73,6 +73,18 @@ def test_one_failure_is_enough(kind: type) -> None:
     whole = merged([kind(fence) for fence in fences])
     fences[1].fail()
     assert whole.wait(FOR_EVER_NS) == ERROR
+
+
+class Orphaned(Blind):
+    """A fence whose owner dies while somebody waits."""
+
+    def wait(self, timeout_ns: int) -> int:
+        raise DeadObject("the process is gone")
+
+
+def test_a_fence_whose_owner_dies_fails() -> None:
+    whole = merged([Orphaned(SettableFence()), SettableFence()])
+    assert whole.wait(int(patience.SECONDS) * 1_000_000_000) == ERROR
 
 
 def test_no_fences_have_signalled() -> None:

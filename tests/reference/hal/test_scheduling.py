@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections import defaultdict
 
 import pytest
@@ -85,6 +86,26 @@ def test_stronger_work_interrupts_at_the_next_checkpoint_and_what_it_interrupted
     assert npu.received.times(WEAK) == [0, 0, 20, 100, 120]
     assert npu.received.notifications(STRONG) == [REQUESTED, STARTED, COMPLETED]
     assert npu.received.times(STRONG) == [13, 20, 100]
+
+
+def test_nobody_changes_rights_between_their_check_and_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    npu, changed = Npu(), threading.Event()
+
+    def refuse() -> None:
+        npu.service.set_scheduling_configs((SchedulingConfig(WEAK, 1000, False, False),))
+        changed.set()
+
+    def check_slowly(uid: int, run: InferenceRun) -> None:
+        check(uid, run)
+        refusing.start()
+        assert not changed.wait(0.05)
+
+    check, refusing = npu.service._check, threading.Thread(target=refuse)
+    monkeypatch.setattr(npu.service, "_check", check_slowly)
+    npu.submit(WEAK)
+    refusing.join()
+    npu.advance(1000)
+    assert [reason for _, reason, _ in npu.ends] == [EndReason.COMPLETED]
 
 
 def test_a_pause_below_the_debounce_time_is_not_told() -> None:
