@@ -37,7 +37,8 @@ _KINDS = {
 """Kinds that a device must map, since when, and by which requirement."""
 
 _READ_ONLY = 1
-_PAGE = 4096
+_PART = 1 << 16
+"""Of a mapped file: a multiple of every size of pages, as its offset has to be."""
 _FAR = 1 << 16
 
 
@@ -155,7 +156,7 @@ def large_pool(context: CaseContext) -> None:
     """Arguments may lie at the far end of a pool of four mebibytes."""
     chosen, size = addition.supported(context), 4 << 20
     what = "execution at the end of a large pool"
-    chosen.adds(context, chosen.prepared(context), context.pool(size), start=size - _PAGE, what=what)
+    chosen.adds(context, chosen.prepared(context), context.pool(size), start=size - _PART, what=what)
 
 
 @_behaviours.case("model.constant_in_one_of_four", "NNHAL-MEMORY-001", "NNHAL-EXECUTE-001")
@@ -241,35 +242,35 @@ def negative_size_in_model(context: CaseContext) -> None:
 
 @_behaviours.case("mmap_fd.offset", "NNHAL-MEMORY-001")
 def mapped_behind_the_beginning(context: CaseContext) -> None:
-    """A file may be mapped from its second page on, for arguments and for a constant."""
-    chosen, pool = addition.supported(context), context.pool(2 * _PAGE, "mmap_fd")
-    memory = replace(pool.memory, offset=_PAGE, size=_PAGE)
-    chosen.put(pool, start=_PAGE)
+    """A file may be mapped from its second part on, for arguments and for a constant."""
+    chosen, pool = addition.supported(context), context.pool(2 * _PART, "mmap_fd")
+    memory = replace(pool.memory, offset=_PART, size=_PART)
+    chosen.put(pool, start=_PART)
     execution = _executed(context, chosen.prepared(context), memory)
-    checks.status(execution.status, {ErrorStatus.NONE}, "execution with a mapped file from its second page on")
-    chosen.check(addition.result(pool, _PAGE), addition.SUM, "sum in the second page")
-    checks.equal(bytes(pool.read(0, _PAGE)), bytes(_PAGE), "first page after the execution")
-    pool.write(_PAGE, chosen.packed(addition.B))
+    checks.status(execution.status, {ErrorStatus.NONE}, "execution with a mapped file from its second part on")
+    chosen.check(addition.result(pool, _PART), addition.SUM, "sum in the second part")
+    checks.equal(bytes(pool.read(0, _PART)), bytes(_PART), "first part after the execution")
+    pool.write(_PART, chosen.packed(addition.B))
     _adds_constant_of(context, chosen, memory)
 
 
 @_behaviours.case("mmap_fd.two_parts", "NNHAL-MEMORY-001", "NNHAL-EXECUTE-001")
 def two_parts_of_a_file(context: CaseContext) -> None:
     """Two pools of one request, or of one model, may be two parts of one file."""
-    chosen, file = addition.supported(context), context.pool(3 * _PAGE, "mmap_fd")
-    parts = [replace(file.memory, offset=page * _PAGE, size=_PAGE) for page in range(3)]
+    chosen, file = addition.supported(context), context.pool(3 * _PART, "mmap_fd")
+    parts = [replace(file.memory, offset=page * _PART, size=_PART) for page in range(3)]
     for page, values in enumerate((addition.A, addition.B)):
-        file.write(page * _PAGE, chosen.packed(values))
+        file.write(page * _PART, chosen.packed(values))
     inputs = tuple(RequestArgument(location=DataLocation(page, 0, addition.SIZE)) for page in range(2))
     outputs = (RequestArgument(location=DataLocation(2, 0, addition.SIZE)),)
     request = Request(inputs, outputs, tuple(RequestMemoryPool(pool=part) for part in parts))
     prepared_model = chosen.prepared(context)
     for executor in executors(context.version):
         with context.configuration(executor):
-            file.write(2 * _PAGE, bytes(addition.SIZE))
+            file.write(2 * _PART, bytes(addition.SIZE))
             execution = bind(context, prepared_model, request, executor=executor)()
             checks.status(execution.status, {ErrorStatus.NONE}, "execution with three parts of one file")
-            chosen.check(bytes(file.read(2 * _PAGE, addition.SIZE)), addition.SUM, "sum of two parts of one file")
+            chosen.check(bytes(file.read(2 * _PART, addition.SIZE)), addition.SUM, "sum of two parts of one file")
     with context.configuration("constant"):
         _adds_constant_of_second_part(context, chosen, parts)
 

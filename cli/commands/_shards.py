@@ -94,6 +94,8 @@ def _run_on(
     executor: Executor, options: argparse.Namespace, directories: Sequence[Path], look: Callable[[], None]
 ) -> list[int]:
     """Run shards elsewhere. Their folders have the same places in a report folder there; what is in it comes back."""
+    if not directories:  # a complete run, resumed
+        return []
     report = directories[0].parents[1]
     running = {}
     for directory in directories:

@@ -19,6 +19,8 @@ from npu_conformance.specs.versions import Version
 cases = CaseGroup("cts.memory.objects", interface="runtime")
 
 _PAGE = 4096
+_PART = 1 << 16
+"""Of mapped memory: a multiple of every size of pages, as its offset has to be."""
 _READ, _READ_WRITE = 1, 3
 _CONTENT = packed(FIRST) + packed(SECOND) + bytes(8)
 
@@ -67,14 +69,15 @@ def offset_of_descriptor(context: CaseContext) -> None:
     """An object over a later part of a descriptor's memory begins there."""
     app = RuntimeApp(context)
     compilation = compilation_of_sum(app)
-    pool = context.pool(3 * _PAGE)
+    pool = context.pool(3 * _PART)
     for pages in (1, 2):
         with context.configuration(f"page{pages}"):
-            pool.write(pages * _PAGE + 64, _CONTENT)
-            part = replace(pool.memory, offset=pool.memory.offset + pages * _PAGE, size=_PAGE)
+            start = pages * _PART
+            pool.write(start + 64, _CONTENT)
+            part = replace(pool.memory, offset=pool.memory.offset + start, size=_PART)
             memory = app.owns("memory_create_from_fd", memory_object(app.runtime, part))
             app.expect("compute", app.compute(_execution(app, compilation, memory, memory, (64, 72, 80))))
-            checks.equal(unpacked(pool.read(pages * _PAGE + 80, 8)), TOTAL, "the sum")
+            checks.equal(unpacked(pool.read(start + 80, 8)), TOTAL, "the sum")
 
 
 @cases.case("read_only", "FW-GEN-001")

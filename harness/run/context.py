@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
@@ -141,8 +142,8 @@ class CaseContext(Resources):
         self._only = only
         self._tolerance_of = tolerance_of
         self._current = self.own
-        # By id: to keep prepared models alive would change what the subject holds.
-        self._prepared: dict[int, AskedModel] = {}
+        # Weakly: to keep prepared models alive would change what the subject holds. Ids are given again.
+        self._prepared: dict[int, tuple[weakref.ref[PreparedModel], AskedModel]] = {}
 
     @property
     def version(self) -> Version:
@@ -218,8 +219,9 @@ class CaseContext(Resources):
             extensions=extensions,
         )
         preparation = prepare(self.subject, self.device, model, arguments, callback or PreparationRecorder())
-        if preparation.prepared_model is not None:
-            self._prepared[id(preparation.prepared_model)] = self._asked(model)
+        made = preparation.prepared_model
+        if made is not None:
+            self._prepared[id(made)] = weakref.ref(made), self._asked(model)
         return preparation
 
     def mark_execution(self, prepared_model: PreparedModel, *, succeeded: bool) -> None:
@@ -227,9 +229,9 @@ class CaseContext(Resources):
 
         What is asked for last is what a record ends with, also where another configuration has prepared it.
         """
-        if id(prepared_model) not in self._prepared:
+        known, one = self._prepared.get(id(prepared_model), (None, None))
+        if known is None or one is None or known() is not prepared_model:
             return
-        one = self._prepared[id(prepared_model)]
         one.executed = one.executed or succeeded
         if not self._current.models or self._current.models[-1] is not one:
             self._current.models.append(one)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 
@@ -42,37 +43,38 @@ class RemoteSubject:
         self._endpoint = endpoint
         self._options = options
         self._applications: list[RemoteApplication] = []
-        try:
+        with contextlib.ExitStack() as undo:
+            undo.callback(endpoint.close)
             self._journal = Journal()
-            silence = SilenceHint(endpoint.spec) if endpoint.spec.startswith("exec:") else None
-            self._main = self._connect(options, meanwhile=silence)
-        except NoSharedMemory:
-            self._endpoint.close()
+            undo.callback(self._journal.close)
+            self._main = self._first_connection()
+            undo.callback(self._close_connections)
+            self._accept(self._main.initialized.manifest, version)
+            undo.pop_all()
+
+    def _first_connection(self) -> RemoteApplication:
+        """Start the subject and shake hands with it. Raises LoadError, NoSharedMemory."""
+        spec = self._endpoint.spec
+        try:
+            return self._connect(self._options, meanwhile=SilenceHint(spec) if spec.startswith("exec:") else None)
+        except (NoSharedMemory, LoadError):
             raise
         except CaseEnded as ended:
-            self._endpoint.close()
-            raise LoadError(f"plug-in {endpoint.spec}: {ended}{hint_after(endpoint.spec, ended)}") from None
-        except (errors.InterfaceError, LoadError, OSError) as error:
-            self._endpoint.close()
-            if isinstance(error, LoadError):
-                raise
+            raise LoadError(f"plug-in {spec}: {ended}{hint_after(spec, ended)}") from None
+        except (errors.InterfaceError, OSError) as error:
             hint_of_key = f" (it is given with {_KEY})" if isinstance(error, errors.SecurityDenied) else ""
-            raise LoadError(f"plug-in {endpoint.spec}: {error}{hint_of_key}") from None
-        manifest = self._main.initialized.manifest
-        try:
-            self.manifest = settled(manifest, options.handling.inference_tool, is_loaded_here=options.is_loaded_here)
-            self._reset = reset_of(manifest, options.handling.reset, is_loaded_here=options.is_loaded_here)
-            _check_transports(endpoint.spec, manifest, options.transports)
-        except LoadError:
-            self.close()
-            raise
+            raise LoadError(f"plug-in {spec}: {error}{hint_of_key}") from None
+
+    def _accept(self, manifest: Manifest, version: Version | None) -> None:
+        """Take the manifest's word, and that of the options. Raises LoadError where it cannot be tested as asked."""
+        spec, options = self._endpoint.spec, self._options
+        self.manifest = settled(manifest, options.handling.inference_tool, is_loaded_here=options.is_loaded_here)
+        self._reset = reset_of(manifest, options.handling.reset, is_loaded_here=options.is_loaded_here)
+        _check_transports(spec, manifest, options.transports)
         self.ignores_tool = self.manifest.inference_tool is None and manifest.inference_tool is not None
         self.version = self._tested_as = version or self.manifest.hal_version
         if self.version > self.manifest.hal_version:
-            self.close()
-            raise LoadError(
-                f"plug-in {endpoint.spec}: asked for HAL {self.version}, it implements {self.manifest.hal_version}"
-            )
+            raise LoadError(f"plug-in {spec}: asked for HAL {self.version}, it implements {self.manifest.hal_version}")
 
     @property
     def interfaces(self) -> Subject:

@@ -16,6 +16,7 @@ from npu_conformance.specs.neuralnetworks.enums import (
 )
 from npu_conformance.specs.neuralnetworks.extension_prefixes import numbers_of, registered_code_of
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, OperandTypeInfo, ScaleRule
+from npu_conformance.specs.neuralnetworks.registered_extensions import cached_while_registered
 from npu_conformance.specs.neuralnetworks.types import Model, Operand, Subgraph
 from npu_conformance.specs.neuralnetworks.validate_rules import RULES
 from npu_conformance.specs.neuralnetworks.violations import Violation
@@ -107,8 +108,7 @@ class Scope:
     def kind(self, operand_type: int) -> Kind | None:
         """The kind of an operand type: of a registered extension with its sizes; None where there is no such type."""
         if self.registered_numbers and extension_prefix(operand_type) in self.registered_numbers:
-            info = OPERAND_TYPES.get(self.in_catalogue(operand_type))
-            return None if info is None else replace(_kind(info), is_extension=True)
+            return _registered_kind(self.in_catalogue(operand_type))
         return self.profile.kind(operand_type)
 
     def in_catalogue(self, code: int) -> int:
@@ -138,6 +138,13 @@ def type_name(operand_type: int) -> str:
 def extension_prefix(code: int) -> int:
     """The prefix in the code of an extension's operand type or operation."""
     return code >> EXTENSION_TYPE_LOW_BITS
+
+
+@cached_while_registered()
+def _registered_kind(code: int) -> Kind | None:
+    """One for each type of a registered extension: who looks checks up by it compares identities."""
+    info = OPERAND_TYPES.get(code)
+    return None if info is None else replace(_kind(info), is_extension=True)
 
 
 def _kind(info: OperandTypeInfo) -> Kind:

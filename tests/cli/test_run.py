@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
 import json
@@ -12,6 +13,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,7 @@ import warm_python
 from places import HOSTILE, ROOT
 from vendor_command import Command
 
-from npu_conformance.cli.commands._shards import run_processes
+from npu_conformance.cli.commands._shards import _run_on, run_processes
 from npu_conformance.cli.main import main
 from npu_conformance.corpus import vectors
 from npu_conformance.harness.report.console import Console
@@ -389,3 +391,8 @@ def test_shards_run_as_processes_at_once() -> None:
     codes = run_processes([["--version"], ["no-such-command"]], lambda: None)
     assert codes[0] == 0
     assert codes[1] != 0
+
+
+def test_a_complete_run_that_is_resumed_elsewhere_has_nothing_to_send() -> None:
+    with ThreadPoolExecutor() as executor:
+        assert _run_on(executor, argparse.Namespace(), [], lambda: None) == []

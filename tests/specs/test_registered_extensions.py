@@ -20,7 +20,9 @@ from npu_conformance.specs.neuralnetworks import catalogue, extensions, register
 from npu_conformance.specs.neuralnetworks.combinations import combination_of, combination_since
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.registered_extensions import RegisteredExtension
+from npu_conformance.specs.neuralnetworks.types import ExtensionNameAndPrefix, Model, Subgraph
 from npu_conformance.specs.neuralnetworks.validate_operations import match_types
+from npu_conformance.specs.neuralnetworks.validate_scope import Scope
 from npu_conformance.specs.versions import NEWEST
 
 FLOATS = (OperandType.TENSOR_FLOAT32, OperandType.FLOAT32, OperandType.FLOAT32)
@@ -114,6 +116,18 @@ def test_matches_of_types_are_forgotten_too(folder: Path) -> None:
         assert not match_types(catalogue.operation_code(CLAMP), FLOATS, FLOATS[:1], NEWEST).problem
         assert match_types.cache_info().currsize > 0
     assert match_types.cache_info().currsize == 0
+
+
+def test_an_extensions_type_is_one_kind_to_whoever_validates() -> None:
+    """Checks are looked up by the identity of kinds."""
+    with registered(own.CATALOGUES[0]) as extension:
+        mapping = ExtensionNameAndPrefix(extension.name, 5)
+        model = Model(main=Subgraph((), (), (), ()), extension_name_to_prefix=(mapping,))
+        for info in extension.types:
+            first, second = (Scope(model, NEWEST).kind(5 << 16 | int(info.type) & 0xFFFF) for _ in range(2))
+            assert first is not None
+            assert first is second
+        assert extension.types
 
 
 def test_the_python_files_of_a_folder_are_executed_once(folder: Path) -> None:

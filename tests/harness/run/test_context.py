@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -89,6 +90,21 @@ def test_the_number_of_supported_operations_is_checked(subject: Any) -> None:
     device.supported = ()
     with pytest.raises(Failed, match="expected 1 answers, one an operation, found 0"):
         trial_of(subject, device).supported_operations(MODEL)
+
+
+def test_an_execution_counts_for_the_model_that_was_prepared(subject: Any) -> None:
+    """Not for one that happens to have the id of a model that is gone."""
+    context = trial_of(subject, None)
+    for number in range(20):
+        made = PreparedModel()
+        subject.interfaces = Subject(device=FakeDevice(S.NONE, (S.NONE, made)))
+        context.prepare(replace(MODEL, relax_computation_float32_to_float16=bool(number % 2)))
+        context.own.models.clear()
+        del made
+        subject.interfaces = Subject()
+        gc.collect()
+        context.mark_execution(PreparedModel(), succeeded=True)
+        assert not context.own.models, number
 
 
 def test_without_a_device_a_case_does_not_apply(subject: Any) -> None:
