@@ -130,7 +130,7 @@ def of_a_request(context: CaseContext) -> None:
     values, chosen = many.pairs(80), addition.supported(context)
     model = BufferFixture(context, chosen).prepare(40)
     for executor in executors(context.version):
-        with context.configuration(executor):
+        with context.configuration(executor), context.short_lived():
             fixture = BufferFixture(context, chosen, executor)
             given = [fixture.pool(chosen.packed(one)) for one in values]
             results = [fixture.pool() for _ in range(40)]

@@ -137,7 +137,7 @@ def of_rewritten_constants(context: CaseContext) -> None:
 def nearly_alike(context: CaseContext) -> None:
     """Models that differ in a late byte, a far operand, one pool or an order alone are executed each as itself."""
     for name, one, other in near_models.pairs(addition.supported(context)):
-        with context.configuration(name):
+        with context.configuration(name), context.short_lived():
             both = [one, other]
             prepared = [prepared_or_unsupported(context, sums.model(context.filled_pool)) for sums in both]
             for sums, prepared_model in [*zip(both, prepared, strict=True)] * 2:

@@ -77,7 +77,7 @@ def supported_operations(context: CaseContext) -> None:
         for kind in ("status", "length"):
             for name, make in _NETS.items():
                 for who, ask in _ASKING.items():
-                    with context.configuration(f"{hal.name.lower()}.{kind}.{name}.{who}"):
+                    with context.configuration(f"{hal.name.lower()}.{kind}.{name}.{who}"), context.short_lived():
                         _judge_supported(context, make(), ask, kind, hal)
 
 
@@ -114,7 +114,7 @@ def preparations(context: CaseContext) -> None:
         for kind in ("status", "callback", "null"):
             for name, make in _NETS.items():
                 for who in ("names", "default"):
-                    with context.configuration(f"{hal.name.lower()}.{kind}.{name}.{who}"):
+                    with context.configuration(f"{hal.name.lower()}.{kind}.{name}.{who}"), context.short_lived():
                         app = ScriptedApp(context, _moody("prepare_model", kind, 1, hal=hal))
                         net = make()
                         model = app.model(net)
@@ -129,7 +129,7 @@ def allocations(context: CaseContext) -> None:
     for kind in ("status", "null", "token"):
         for count in _COUNTS:
             for who in ("descriptor", "uses", "compilation", "model"):
-                with context.configuration(f"{kind}{count}.{who}"):
+                with context.configuration(f"{kind}{count}.{who}"), context.short_lived():
                     _judge_allocation(ScriptedApp(context, _moody("allocate", kind, count)), count, who)
 
 
@@ -163,7 +163,7 @@ def executions(context: CaseContext) -> None:
     """A driver that failed in an execution computes the next one, of the compilation and of another, in each way."""
     for hal in _HALS:
         for status in _STATUSES:
-            with context.configuration(f"{hal.name.lower()}.{status.name.lower()}"):
+            with context.configuration(f"{hal.name.lower()}.{status.name.lower()}"), context.short_lived():
                 for is_named in (True, False):
                     _judge_executions(context, hal, status, is_named=is_named)
 

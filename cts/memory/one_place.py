@@ -117,14 +117,13 @@ def of_inputs(context: CaseContext) -> None:
 @cases.case("of_inputs_of_drivers", "FW-GEN-001", "FW-MEM-010")
 def of_inputs_of_drivers(context: CaseContext) -> None:
     """So it is where drivers compute, of any version, and in each way."""
-    for hal in _HALS:
-        app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
-        compilation = compilation_of_sum(app, devices=app.named("one"))
-        for layout, inputs in _INPUTS.items():
-            with context.configuration(f"{hal.name.lower()}.{layout}"):
-                for output, way in itertools.product(_OUTPUTS, ways(app.level)):
-                    _scene(app, compilation, inputs, output).computes(way, inputs.total)
-        app.close()
+    for hal, (layout, inputs) in itertools.product(_HALS, _INPUTS.items()):
+        with context.configuration(f"{hal.name.lower()}.{layout}"), context.short_lived():
+            app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
+            compilation = compilation_of_sum(app, devices=app.named("one"))
+            for output, way in itertools.product(_OUTPUTS, ways(app.level)):
+                _scene(app, compilation, inputs, output).computes(way, inputs.total)
+            app.close()
 
 
 @cases.case("freed_beside", "FW-API-003", "FW-MEM-010")

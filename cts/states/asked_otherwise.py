@@ -63,7 +63,7 @@ def compilations(context: CaseContext) -> None:
     """Of two compilations of one model each tells the driver its own, whether the first lives or is freed by then."""
     lives = itertools.cycle((True, False))
     for hal, (one, two) in itertools.product(_HALS, itertools.permutations(_COMPILATIONS, 2)):
-        with context.configuration(f"{hal.name.lower()}.{one}.{two}"):
+        with context.configuration(f"{hal.name.lower()}.{one}.{two}"), context.short_lived():
             script = driver("one", hal=hal, exec_time=FAST, cache_files=NumberOfCacheFiles(1, 1))
             app = ScriptedApp(context, script)
             _judge_compilations(app, (_COMPILATIONS[one], _COMPILATIONS[two]), lives=next(lives))
@@ -137,7 +137,7 @@ def executions(context: CaseContext) -> None:
             if way == "burst" and not app.known(script).hal.is_aidl:  # whose packets have no place for it
                 continue
             for pair in itertools.permutations(_EXECUTIONS, 2):
-                with context.configuration(f"{hal.name.lower()}.{way}.{'.'.join(pair)}"):
+                with context.configuration(f"{hal.name.lower()}.{way}.{'.'.join(pair)}"), context.short_lived():
                     for name in pair:
                         _judge_execution(app, compiled, way, burst, _EXECUTIONS[name])
         app.close()

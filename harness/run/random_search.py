@@ -109,14 +109,24 @@ def search(
     """Attempt so many scenarios; a failure is raised with the fewest steps that bring it about, and they are attached.
 
     attempt: see first_failure. replay: runs listed steps. seconds: for cutting down; in real time MOST_SECONDS at most.
+    What a scenario makes ends with it.
     """
-    failure = first_failure(context.seed, examples, attempt)
+
+    def attempt_alone(chance: random.Random, steps: list[Step]) -> None:
+        with context.short_lived():
+            attempt(chance, steps)
+
+    def replay_alone(steps: Sequence[Step]) -> None:
+        with context.short_lived():
+            replay(steps)
+
+    failure = first_failure(context.seed, examples, attempt_alone)
     if failure is None:
         return
     error, steps = failure
     if isinstance(error, Failed):
         bound = math.inf if context.manifest.virtual_clock else MOST_SECONDS
-        steps, error = cut_down(steps, error, replay, min(seconds, bound))
+        steps, error = cut_down(steps, error, replay_alone, min(seconds, bound))
     context.attach(lambda: payload(context, steps))
     raise error
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Protocol
 
 from npu_conformance.harness.judge import checks
@@ -80,6 +81,24 @@ class Resources:
     def close_later(self, thing: Closeable) -> None:
         """Close something of the case's own when the case ends, before what was made earlier."""
         self._to_close.append(thing)
+
+    @contextmanager
+    def short_lived(self) -> Iterator[None]:
+        """Close what is made inside at the end of it already: a case of many parts would hold hundreds of pools.
+
+        What uses it, such as a prepared model with constants there, has to be gone by then.
+        """
+        outer, self._to_close = self._to_close, []
+        try:
+            yield
+        except BaseException:
+            with suppress(Exception):  # what ended the inside says more
+                self.close()
+            raise
+        else:
+            self.close()
+        finally:
+            self._to_close = outer
 
     def close(self) -> None:
         """Close the pools, fences, files and applications of the case, the newest first, whatever one of them raises.

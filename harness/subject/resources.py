@@ -20,18 +20,20 @@ class Resources(msgspec.Struct, frozen=True):
     threads: int
 
 
-_LEAST_DESCRIPTORS = 64
-"""Open files that a run needs: sockets, pools and cache files of a case beside its logs."""
+_LEAST_DESCRIPTORS, _MANY_DESCRIPTORS = 64, 1 << 16
+"""Open files without which nothing runs, and those that are asked for: pools and cache files of a case, beside its logs,
+are mostly below a hundred, and a thousand at most.
+"""
 
 
 def require_descriptors() -> None:
-    """Raise this process's limit of open files where it is low and may be raised. Raises LoadError where it may not."""
+    """Raise this process's limit of open files, and that of what it starts, as far as it may. LoadError if too low."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft >= _LEAST_DESCRIPTORS:
-        return
-    if hard < _LEAST_DESCRIPTORS:
+    most = _MANY_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _MANY_DESCRIPTORS)
+    if most < _LEAST_DESCRIPTORS:
         raise LoadError(f"a run needs at least {_LEAST_DESCRIPTORS} open files, and the limit is {hard} (ulimit -n)")
-    resource.setrlimit(resource.RLIMIT_NOFILE, (_LEAST_DESCRIPTORS, hard))
+    if most > soft != resource.RLIM_INFINITY:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def resources_of(process: int) -> Resources | None:

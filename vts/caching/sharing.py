@@ -52,16 +52,21 @@ def nearly_alike(context: CaseContext) -> None:
     """Models that differ in a late byte, a far operand, one pool or an order alone are each restored as themselves."""
     caching = client(context)
     for name, one, other in near_models.pairs(addition.supported(context)):
-        with context.configuration(name):
-            caches = [_saved(caching, sums, token) for sums, token in ((one, TOKEN), (other, OTHER_TOKEN))]
-            for sums, cache, token in ((one, caches[0], TOKEN), (other, caches[1], OTHER_TOKEN)):
-                restored = caching.restored(cache.handles(), token)
-                sums.check(context, model_of(restored, "prepareModelFromCache"), "the restored model")
-            # Once more in the files of the first, under a token that neither of them had.
-            again = caching.save(other.model(context.filled_pool), caches[0].handles(), _THIRD_TOKEN)
-            other.check(context, model_of(again, "prepareModel in files of another model"), "the saved model")
-            restored = caching.restored(caches[0].handles(), _THIRD_TOKEN)
-            other.check(context, model_of(restored, "prepareModelFromCache"), "the model of files used twice")
+        with context.configuration(name), context.short_lived():
+            _are_told_apart(caching, one, other)
+
+
+def _are_told_apart(caching: Client, one: Sums, other: Sums) -> None:
+    context = caching.context
+    caches = [_saved(caching, sums, token) for sums, token in ((one, TOKEN), (other, OTHER_TOKEN))]
+    for sums, cache, token in ((one, caches[0], TOKEN), (other, caches[1], OTHER_TOKEN)):
+        restored = caching.restored(cache.handles(), token)
+        sums.check(context, model_of(restored, "prepareModelFromCache"), "the restored model")
+    # Once more in the files of the first, under a token that neither of them had.
+    again = caching.save(other.model(context.filled_pool), caches[0].handles(), _THIRD_TOKEN)
+    other.check(context, model_of(again, "prepareModel in files of another model"), "the saved model")
+    restored = caching.restored(caches[0].handles(), _THIRD_TOKEN)
+    other.check(context, model_of(restored, "prepareModelFromCache"), "the model of files used twice")
 
 
 def _saved(caching: Client, sums: Sums, token: bytes) -> Cache:

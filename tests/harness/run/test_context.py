@@ -227,6 +227,27 @@ def test_what_one_resource_raises_keeps_no_other_one_open(subject: Any) -> None:
     context.close()  # nothing is closed twice
 
 
+def test_what_is_made_for_a_part_of_a_case_ends_with_it(subject: Any) -> None:
+    context = trial_of(subject, None)
+    whole, part, late = Kept(), Kept(), Kept()
+    context.close_later(whole)
+    with context.short_lived():
+        context.close_later(part)
+    assert (part.is_closed, whole.is_closed) == (True, False)
+
+    def fail_with(*resources: Kept) -> None:
+        with context.short_lived():
+            for one in resources:
+                context.close_later(one)
+            raise Failed("of the part")
+
+    with pytest.raises(Failed, match="of the part"):
+        fail_with(Kept(Failed("of the end")), late)
+    assert late.is_closed
+    context.close()
+    assert whole.is_closed
+
+
 def test_resources_from_before_a_restart_may_be_dead(subject: Any) -> None:
     context = trial_of(subject, None)
     kept = [Kept(DeadObject("gone")), Kept()]

@@ -18,7 +18,7 @@ from npu_conformance.specs.descriptor_file import write_at
 _RUN = [sys.executable, "-m", "npu_conformance", "run", "vts.queries", "--plugin", "reference", "--report", "kept"]
 
 
-@pytest.mark.parametrize(("soft", "hard", "code"), [(32, 32, 2), (32, 256, 0)])
+@pytest.mark.parametrize(("soft", "hard", "code"), [(32, 32, 2), (32, 256, 0), (256, 256, 0)])
 def test_a_low_limit_is_raised_or_said(soft: int, hard: int, code: int, tmp_path: Path) -> None:
     done = subprocess.run(
         _RUN,
@@ -71,3 +71,24 @@ def test_descriptors_that_nobody_takes_are_closed_and_end_the_connection() -> No
     lines.close()
     assert not lines.descriptors
     theirs.close()
+
+
+_RAISED = "from npu_conformance.harness.subject.resources import require_descriptors; require_descriptors()"
+_LIMITS = "import resource; print(*resource.getrlimit(resource.RLIMIT_NOFILE))"
+
+
+@pytest.mark.parametrize(("soft", "hard"), [(128, 4096), (4096, 4096)])
+def test_the_limit_is_raised_as_far_as_it_may_for_what_is_started_too(soft: int, hard: int) -> None:
+    """A thousand pools lie in some cases; many machines allow a shell 1024 open files, and more to who asks."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"{_RAISED}; import subprocess, sys; subprocess.run([sys.executable, '-c', {_LIMITS!r}])",
+        ],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["4096", "4096"]

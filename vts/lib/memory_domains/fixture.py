@@ -285,7 +285,7 @@ def _case(check: Check, *, by_executor: bool) -> Callable[[CaseContext], None]:
             for executor in ways:
                 name = f"{chosen.operand_type.name.lower()}.{executor}".rstrip(".")
                 if context.wants(name):
-                    with context.configuration(name):
+                    with context.configuration(name), context.short_lived():
                         check(BufferFixture(context, chosen, executor))
 
     return run
