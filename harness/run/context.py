@@ -6,7 +6,7 @@ import re
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -221,7 +221,8 @@ class CaseContext(Resources):
         preparation = prepare(self.subject, self.device, model, arguments, callback or PreparationRecorder())
         made = preparation.prepared_model
         if made is not None:
-            self._prepared[id(made)] = weakref.ref(made), self._asked(model)
+            with suppress(TypeError):  # an object of a plug-in need not be one that can be watched
+                self._prepared[id(made)] = weakref.ref(made), self._asked(model)
         return preparation
 
     def mark_execution(self, prepared_model: PreparedModel, *, succeeded: bool) -> None:

@@ -32,7 +32,7 @@ _REFUSAL_SECONDS = 1.0
 
 
 class PreparationRecorder(PreparedModelCallback):
-    """A callback that keeps every answer it gets."""
+    """A callback that keeps every answer it gets; the model of the first until `take_first`."""
 
     def __init__(self) -> None:
         self.answers: list[tuple[int, PreparedModel | None]] = []
@@ -40,6 +40,12 @@ class PreparationRecorder(PreparedModelCallback):
     def notify(self, status: int, prepared_model: PreparedModel | None) -> None:
         """Keep the answer."""
         self.answers.append((status, prepared_model))
+
+    def take_first(self) -> tuple[int, PreparedModel | None]:
+        """The first answer, whose model is kept here no longer: a driver may hold its callback for ever."""
+        first = self.answers[0]
+        self.answers[0] = (first[0], None)
+        return first
 
 
 class Preparation(msgspec.Struct, frozen=True):
@@ -174,7 +180,7 @@ def _answer(subject: SubjectHandle, method: str, launch_status: int, recorder: P
         raise Hung(f"{method} was launched, but its callback was not notified within {seconds:g} s")
     if len(recorder.answers) > 1:
         raise Failed(f"{method}: expected one notification, found {len(recorder.answers)}", "1", "more")
-    status, prepared_model = recorder.answers[0] if recorder.answers else (None, None)
+    status, prepared_model = recorder.take_first() if recorder.answers else (None, None)
     others = _living()
     if prepared_model is not None:
         with contextlib.suppress(TypeError):  # an object of a plug-in need not be one that can be watched

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -59,6 +60,19 @@ def test_a_preparation_that_succeeds(subject: Any) -> None:
     assert (preparation.launch_status, preparation.status) == (S.NONE, S.NONE)
     assert preparation.prepared_model is prepared
     assert device.arguments[:-1] == (MODEL, 1, 1, -1, (), (), bytes(32))
+
+
+def test_a_callback_that_a_driver_holds_holds_no_model(subject: Any) -> None:
+    """A driver need not send releases: its models would be kept as long as its connection."""
+    device = FakeDevice(S.NONE, (S.NONE, PreparedModel()))
+    preparation = trial_of(subject, device).prepare(MODEL)
+    assert preparation.prepared_model is not None
+    model = weakref.ref(preparation.prepared_model)
+    device.answers = ()
+    del preparation
+    gc.collect()
+    assert device.arguments[-1].answers == [(S.NONE, None)]
+    assert model() is None
 
 
 def test_a_preparation_that_is_refused(subject: Any) -> None:
