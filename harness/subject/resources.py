@@ -21,7 +21,7 @@ class Resources(msgspec.Struct, frozen=True):
 
 
 _LEAST_DESCRIPTORS, _MANY_DESCRIPTORS = 64, 1 << 16
-"""Open files without which nothing runs, and those that are asked for: pools and cache files of a case, beside logs, are
+"""Open files without which nothing runs, and those that are asked for: pools and cache files of a case, beside logs:
 mostly below a hundred, and a thousand at most.
 """
 
