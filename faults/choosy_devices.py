@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from npu_conformance.faults.boundary import FaultyDevice
@@ -28,6 +28,8 @@ _QUANTISED = {
     OperandType.TENSOR_QUANT16_ASYMM,
     OperandType.TENSOR_QUANT16_SYMM,
 }
+_UNSIGNED: Mapping[int, int] = {OperandType.TENSOR_QUANT8_ASYMM_SIGNED: OperandType.TENSOR_QUANT8_ASYMM}
+"""The unsigned form of a type."""
 _PARAMETERS = {OperandType.INT32, OperandType.BOOL, OperandType.TENSOR_INT32}
 """The types of operands that configure an operation."""
 
@@ -123,10 +125,14 @@ def _same_shapes(main: types.Subgraph, operation: types.Operation) -> bool:
 
 
 def two_thirds(seed: int, *, of_types: bool = False) -> Choice:
-    """Two of three operations, by chance; of_types: of pairs of operation and output types instead."""
+    """Two of three operations, by chance; of_types: of pairs of operation and output types instead.
+
+    The two forms of quantised bytes are one type: both are supported or neither (NNHAL-SUPPORT-008).
+    """
 
     def supports(main: types.Subgraph, operation: types.Operation) -> bool:
-        kinds = sorted(map(int, _kinds(main, operation.outputs))) if of_types else []  # by the wire they are numbers
+        outputs = _kinds(main, operation.outputs) if of_types else set()
+        kinds = sorted(int(_UNSIGNED.get(kind, kind)) for kind in outputs)  # by the wire they are numbers
         return zlib.crc32(f"{seed} {int(operation.type)} {kinds}".encode()) % 3 != 0
 
     return supports
