@@ -173,7 +173,7 @@ def _live(context: CaseContext, subject: Known, steps: Sequence[DicedStep]) -> N
                     with checks.about("NNHAL-EXECUTE-002"):
                         history.memories.check()
     finally:
-        history.let_go()  # a device with room for one execution would be busy in the next history
+        history.let_go()
 
 
 def _replay_listed(context: CaseContext, steps: Sequence[DicedStep]) -> None:

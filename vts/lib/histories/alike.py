@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, Protocol
 
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import CaseEnded
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing import launching
 from npu_conformance.harness.run.executing.burst import Burst
 from npu_conformance.harness.run.executing.execution import (
     Execution,
@@ -20,11 +23,13 @@ from npu_conformance.harness.run.executing.execution import (
     timing_rules,
 )
 from npu_conformance.harness.run.executing.executors import executors
-from npu_conformance.specs.errors import ServiceError
+from npu_conformance.harness.run.executing.launching import Launched
+from npu_conformance.specs.errors import InterfaceError, ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer
 from npu_conformance.specs.neuralnetworks.types import Request
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.histories.things import Root, signal_open
 from npu_conformance.vts.lib.load import too_much
 
 Shape = tuple[int, ...]
@@ -110,6 +115,24 @@ def let_go_of_one(history: WithThings, may_go: Callable[[object], bool], chance:
         one.prepared_model = None
     has_name = kind is history.models or kind is history.buffers
     history.say(f"let go of {one if has_name else type(one).__name__}")
+
+
+class Waiting(Protocol):
+    """A fenced execution that waits."""
+
+    launched: Launched
+
+
+def let_all_end(context: CaseContext, roots: Iterable[Root], pending: Sequence[Waiting]) -> None:
+    """Signal the client's fences, and wait for what has waited for them: nothing works beside the next history.
+
+    It would be in the way of a device with room for one execution, and write into memory that others have by then.
+    """
+    signal_open(roots)
+    for fence in [one.launched.fence for one in pending]:
+        if fence is not None:
+            with suppress(CaseEnded, InterfaceError):  # the history has been judged
+                launching.wait(context, fence)
 
 
 def ending_at_once(version: Version, *, is_waiting: bool, has_burst: bool, finding_shapes: bool = False) -> list[str]:

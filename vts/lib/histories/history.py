@@ -24,6 +24,7 @@ from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import SIZE, Addition, Values
 from npu_conformance.vts.lib.caching.client import Client
 from npu_conformance.vts.lib.deadlines import LATE, deadline
+from npu_conformance.vts.lib.histories.alike import let_all_end
 from npu_conformance.vts.lib.histories.memory import ROWS, Memories, Place, rows_of
 from npu_conformance.vts.lib.histories.options import drawn_beside
 from npu_conformance.vts.lib.histories.recipe_models import model_of
@@ -37,7 +38,6 @@ from npu_conformance.vts.lib.histories.things import (
     Pending,
     Root,
     Saved,
-    signal_open,
 )
 from npu_conformance.vts.lib.load import too_much
 
@@ -198,8 +198,8 @@ class History(Told):
             checks.equal(found, [(shape, True) for shape in self.shapes(ask)], f"shapes of the outputs, {what}")
 
     def let_go(self) -> None:
-        """Signal all fences of the client: nothing waits for it any longer."""
-        signal_open(self.roots)
+        """See everything that waits end."""
+        let_all_end(self.context, self.roots, self.pending)
 
     @property
     def may_hide_shapes(self) -> bool:

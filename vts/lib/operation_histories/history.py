@@ -17,8 +17,9 @@ from npu_conformance.harness.run.random_search import Told
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Model
+from npu_conformance.vts.lib.histories.alike import let_all_end
 from npu_conformance.vts.lib.histories.options import drawn_beside
-from npu_conformance.vts.lib.histories.things import Root, signal_open
+from npu_conformance.vts.lib.histories.things import Root
 from npu_conformance.vts.lib.load import too_much
 from npu_conformance.vts.lib.operation_histories.known_models import KnownModel, Value, arguments_of
 from npu_conformance.vts.lib.operation_histories.memory import Memory, Region
@@ -143,8 +144,8 @@ class History(Told):
         )
 
     def let_go(self) -> None:
-        """Signal all fences of the client: nothing waits for it any longer."""
-        signal_open(self.roots)
+        """See everything that waits end."""
+        let_all_end(self.context, self.roots, self.pending)
 
     def judge(self, ask: Ask, execution: Execution, way: str, *, measured: bool) -> None:
         """See that an execution succeeded, and that its outputs are what its inputs give. way: to execute."""
