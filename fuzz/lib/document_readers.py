@@ -85,7 +85,7 @@ def _claims(path: Path) -> None:
 
 
 def _waivers(path: Path) -> Iterator[str]:
-    found = waivers.load(path, _TODAY)
+    found = waivers.load_all([path], _TODAY)
     judged = [found.apply(verdict) for verdict in seeds.VERDICTS]
     for verdict in judged:
         found.tolerance(verdict.case, verdict.requirements)

@@ -149,14 +149,9 @@ class _Matcher:
         ]
 
 
-def load(path: Path, today: datetime.date | None = None) -> Waivers:
-    """Read a waiver file; raises DocumentError (document, path, rule)."""
-    return Waivers(documents.read(path, WaiverFile).waivers, today)
-
-
-def load_all(paths: Iterable[Path]) -> Waivers:
-    """Read several waiver files as one; raises DocumentError."""
-    return Waivers([waiver for path in paths for waiver in documents.read(path, WaiverFile).waivers])
+def load_all(paths: Iterable[Path], today: datetime.date | None = None) -> Waivers:
+    """Read waiver files as one; raises DocumentError (document, path, rule). today: see Waivers."""
+    return Waivers([waiver for path in paths for waiver in documents.read(path, WaiverFile).waivers], today)
 
 
 def glob(pattern: str) -> re.Pattern[str]:

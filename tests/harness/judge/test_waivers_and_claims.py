@@ -215,12 +215,12 @@ def test_a_bad_file_gets_one_clear_line(tmp_path: Path, text: str, message: str)
     path = tmp_path / "w.json"
     path.write_text(text)
     with pytest.raises(DocumentError, match=message):
-        waivers.load(path)
+        waivers.load_all([path])
 
 
 def test_a_missing_file_gets_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(DocumentError, match=r"none\.json: No such file or directory"):
-        waivers.load(tmp_path / "none.json")
+        waivers.load_all([tmp_path / "none.json"])
 
 
 PAD = OperationUse(operation="PAD", types=("TENSOR_FLOAT32",), rank=4, elements=100, supported=False)
