@@ -36,9 +36,9 @@ _WHOLE, _IN_PARTS = add, partial(chain, "ADD", "MUL", "ADD")
 _NETS: Mapping[str, Callable[[], Net]] = {"whole": _WHOLE, "in_parts": _IN_PARTS}
 
 
-def _moody(method: str, kind: str, count: int, *, first: int = 1, hal: Version = Version.FL8) -> DriverScript:
+def _moody(method: str, kind: str, count: int, *, hal: Version = Version.FL8) -> DriverScript:
     """A driver that adds, and fails in some calls of one method."""
-    misbehaviour = Misbehaviour(method, kind, first=first, count=count)
+    misbehaviour = Misbehaviour(method, kind, count=count)
     return driver("moody", "ADD", hal=hal, exec_time=FAST, misbehaviours=(misbehaviour,))
 
 

@@ -79,10 +79,10 @@ def judgement(vector: Vector, outputs: Mapping[str, Array], rounds: Sequence[int
     return found
 
 
-def decided(vector: Vector, runs: int = QUICKLY[0]) -> tuple[int, int]:
+def decided(vector: Vector) -> tuple[int, int]:
     """How many elements of a graph's outputs are decided whatever a device computes, and how many there are."""
     spreads = Spreads(vector)
-    spreads.run(runs)
+    spreads.run(QUICKLY[0])
     names = [name for name in vector.outputs if name not in vector.ignored]
     right = sum(int(_is_decided(vector, name, spreads).sum()) for name in names)
     return right, sum(vector.examples[0].outputs[name].size for name in names)

@@ -99,7 +99,7 @@ def _check_argument(scope: RequestScope, what: str, position: int, argument: Req
         ("REQUEST.R3", _location_problem(scope, argument)),
         ("REQUEST.R4", _dimensions_problem(scope, what, argument, operand)),
         ("REQUEST.R5", _unknown_problem(scope, what, argument, operand)),
-        ("REQUEST.R6", _length_problem(scope, what, argument, operand)),
+        ("REQUEST.R6", _length_problem(scope, argument, operand)),
     )
     for rule, problem in checks:
         if problem is not None:
@@ -151,7 +151,7 @@ def _unknown_problem(scope: RequestScope, what: str, argument: RequestArgument, 
     return None
 
 
-def _length_problem(scope: RequestScope, what: str, argument: RequestArgument, operand: Operand) -> str | None:
+def _length_problem(scope: RequestScope, argument: RequestArgument, operand: Operand) -> str | None:
     if not scope.profile.is_aidl or argument.location.pool_index in scope.whole_pools:
         return None
     size = byte_size(operand.type, argument.dimensions or operand.dimensions)

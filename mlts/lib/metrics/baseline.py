@@ -54,7 +54,7 @@ def correctness_against(device: Array, baseline: Array, margin: float) -> Agains
     return _judged((better - worse) / count, interval, margin, count)
 
 
-def mean_against(device: Array, baseline: Array, margin: float, seed: int = 0) -> AgainstBaseline:
+def mean_against(device: Array, baseline: Array, margin: float) -> AgainstBaseline:
     """Means of a number that is better the larger it is, such as minus an error. device, baseline: [items], paired.
 
     The interval is that of the bootstrap of the differences.
@@ -63,7 +63,7 @@ def mean_against(device: Array, baseline: Array, margin: float, seed: int = 0) -
     differences = device.astype(numpy.float64) - baseline.astype(numpy.float64)
     if not numpy.isfinite(differences).all():
         raise ValueError("a difference is not finite")
-    return _judged(float(differences.mean()), bootstrap(differences, seed=seed), margin, len(differences))
+    return _judged(float(differences.mean()), bootstrap(differences), margin, len(differences))
 
 
 def _judged(difference: float, interval: Interval, margin: float, items: int) -> AgainstBaseline:

@@ -16,6 +16,7 @@ CONFIDENCE = 0.95
 QUANTILE = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
 """1.96: how many standard deviations the interval of a normal distribution reaches to either side."""
 _RESAMPLES = 2000
+_SEED = 0
 _BLOCK = 1 << 22
 """The most elements that are resampled at once."""
 
@@ -44,7 +45,7 @@ def wilson(hits: int, count: int) -> Interval:
     return Interval(low, 1.0 if hits == count else min(middle + reach, 1.0))
 
 
-def bootstrap(values: Array, statistic: Callable[[Array], Array] | None = None, seed: int = 0) -> Interval:
+def bootstrap(values: Array, statistic: Callable[[Array], Array] | None = None) -> Interval:
     """The percentile interval of a statistic of values [count], from 2000 resamples of as many values, put back.
 
     statistic: gives one number for each row of [resamples, count]; by default the mean. B. Efron, Bootstrap methods:
@@ -52,7 +53,7 @@ def bootstrap(values: Array, statistic: Callable[[Array], Array] | None = None, 
     """
     if values.ndim != 1 or not values.size:
         raise ValueError(f"expected values [count], found {values.shape}")
-    random, reals = numpy.random.default_rng(seed), values.astype(numpy.float64)
+    random, reals = numpy.random.default_rng(_SEED), values.astype(numpy.float64)
     rows = max(_BLOCK // values.size, 1)
     found: list[Array] = []
     for start in range(0, _RESAMPLES, rows):
