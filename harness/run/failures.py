@@ -105,7 +105,7 @@ def move(file: Path, directory: Path, plugin: str) -> None:
 
 
 def copy(file: Path, directory: Path, plugin: str) -> None:
-    """The same, and leave it where it is, too."""
+    """Write a failure file into the folder of another report, with a replay command that names it there."""
     document = load(file)
     notes = {**document.result.notes, REPLAY: replay_command(str(directory / file.name), plugin)}
     _write(replace(document, result=replace(document.result, notes=notes)), directory / file.name)

@@ -91,6 +91,7 @@ class SubjectHandle(Protocol):
 
     def serve_pending(self) -> bool:
         """Handle a callback that has arrived; return false at once where there is none."""
+        ...
 
     def ping(self) -> None:
         """One empty round trip that asks no interface: its answer comes behind all that was sent before."""

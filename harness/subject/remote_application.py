@@ -79,7 +79,8 @@ class RemoteApplication:
         )
         answer = self.connection.call("initialize", request, protocol.Initialized)
         if answer.protocol_version != protocol.PROTOCOL_VERSION:
-            raise Failed(f"initialize: protocol version {answer.protocol_version}: expected 1")
+            expected = f"expected {protocol.PROTOCOL_VERSION}"
+            raise Failed(f"initialize: protocol version {answer.protocol_version}: {expected}")
         handling = self._options.handling
         answer = structs.replace(answer, manifest=limited(answer.manifest, handling.longest_wait, handling.patience))
         self.initialized: protocol.Initialized = answer

@@ -117,7 +117,7 @@ class MemoryCache:
                 self._clear()
 
     def close(self) -> None:
-        """Release everything for good."""
+        """Release everything, as the burst ends. What a running execution still keeps goes as idle memory does."""
         with self._lock:
             self._clear()
 

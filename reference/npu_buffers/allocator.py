@@ -88,14 +88,14 @@ class Client:
         return True
 
     def put(self, ids: tuple[int, ...]) -> None:
-        """Free buffers. Return EINVAL where some are unknown; the others are freed all the same."""
+        """Free buffers. Raises EINVAL where some are unknown; the others are freed all the same."""
         with self.heaps.lock:
             unknown = [identifier for identifier in ids if not self._free(identifier)]
         if unknown:
             raise ServiceError(Errno.EINVAL, f"no buffers {', '.join(map(str, unknown))}")
 
     def set_priority(self, identifier: int, priority: int) -> None:
-        """Change a priority. Return EINVAL for an unknown buffer or priority."""
+        """Change a priority. Raises EINVAL for an unknown buffer or priority."""
         with self.heaps.lock:
             _check_priority(priority)
             self._known(identifier).priority = priority
