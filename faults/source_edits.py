@@ -6,8 +6,7 @@ import ast
 import functools
 import importlib
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Literal
@@ -127,19 +126,6 @@ def apply(edits: Iterable[SourceEdit]) -> list[Swap]:
     for module in {edit.module for edit in chosen}:
         clear_caches(_imported(module))
     return undo
-
-
-@contextmanager
-def applied(edits: Iterable[SourceEdit]) -> Iterator[None]:
-    """Apply the edits while the block runs."""
-    chosen = list(edits)
-    undo = apply(chosen)
-    try:
-        yield
-    finally:
-        swap(undo)
-        for module in {edit.module for edit in chosen}:
-            clear_caches(_imported(module))
 
 
 def _imported(module: str) -> ModuleType:

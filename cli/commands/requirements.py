@@ -82,18 +82,17 @@ def _counted(rows: Collection[Mapping[str, object]]) -> str:
 
 def _meant(patterns: Sequence[str]) -> list[Requirement]:
     """The requirements that one of the patterns means, in their own order. Raises UsageError for one without any."""
-    import fnmatch
-
     from npu_conformance.specs import requirements
 
     known = list(requirements.all_requirements())
+    meant: set[str] = set()
     for pattern in patterns:
-        if not any(fnmatch.fnmatchcase(entry.id, pattern) for entry in known):
+        try:
+            meant.update(requirements.expand(pattern))
+        except LookupError:
             near = did_you_mean(pattern.upper(), (entry.id for entry in known)) or "; ids look like NNHAL-QUERY-003"
-            raise UsageError(f"no requirement matches {pattern!r}{near}")
-    if not patterns:
-        return known
-    return [entry for entry in known if any(fnmatch.fnmatchcase(entry.id, pattern) for pattern in patterns)]
+            raise UsageError(f"no requirement matches {pattern!r}{near}") from None
+    return [entry for entry in known if entry.id in meant or not patterns]
 
 
 def _cases(ids: Set[str]) -> dict[str, Case]:

@@ -87,7 +87,6 @@ class Log(msgspec.Struct):
     left_out: dict[str, str] = msgspec.field(default_factory=dict)
     open_cases: dict[str, None] = msgspec.field(default_factory=dict)
     footer: RunFinished | None = None
-    torn: bool = False
     problems: list[str] = msgspec.field(default_factory=list)
 
     @property
@@ -131,8 +130,8 @@ def read_log(path: Path) -> Log:
         data = path.read_bytes()
     except OSError as error:
         raise DocumentError(str(path), "", error.strerror or str(error)) from None
-    *lines, tail = data.split(b"\n")
-    log = Log(torn=bool(tail))
+    *lines, _ = data.split(b"\n")
+    log = Log()
     for number, line in enumerate(lines, 1):
         _read_line(log, line, f"{path}:{number}")
     if not log.headers:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge.outcome_table import OK, counts_as, row
-from npu_conformance.harness.run import failures, suites
+from npu_conformance.harness.run import suites
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.engine import Engine, EngineOptions, Run, Sink
 from npu_conformance.specs.documents.failures import FailureFile
@@ -90,12 +89,6 @@ class Replay:
             return GOOD
         ended = counts_as(self.outcome, self.dispositions)
         return BAD if ended in (Outcome.FAIL, Outcome.CRASH, Outcome.HANG) else NEITHER
-
-
-def replay_file(path: Path, subject: SubjectHandle, sink: Sink | None = None) -> Replay:
-    """Run a failure file against a subject. Raises DocumentError for a bad file, or one whose case no suite has."""
-    failure = failures.load(path)
-    return replay(failure, rebuild(failure), subject, sink)
 
 
 def replay(

@@ -28,11 +28,6 @@ def enabled_tags() -> frozenset[str]:
     return frozenset(TAGS if _ALL & set(asked) else asked)
 
 
-def is_enabled(tag: str) -> bool:
-    """True where lines of the tag are written."""
-    return tag in enabled_tags()
-
-
 def log(tag: str, text: Callable[[], str]) -> None:
     """Write text under a tag, each of its lines marked; the text is only made where somebody asked for the tag."""
     if tag not in enabled_tags():

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import cast
 
 import pytest
+from edited_source import applied
 from msgspec.structs import replace
 
 from npu_conformance.cts import npu_manager
 from npu_conformance.cts.lib import manager_client, manager_fixture
 from npu_conformance.cts.npu_manager import request
-from npu_conformance.faults import kill_matrix, managers, registry, source_edits
+from npu_conformance.faults import kill_matrix, managers, registry
 from npu_conformance.faults.fault import Fault
 from npu_conformance.faults.npu_manager import FAULTS
 from npu_conformance.faults.source_edits import EditedFault
@@ -122,7 +123,7 @@ def test_each_fault_at_the_boundary_is_caught_by_the_case_it_names(fault: Fault)
 @pytest.mark.usefixtures("quickly_red")
 @pytest.mark.parametrize("fault", [*managers.EDITED, *managers.EDITED_AT_WORK], ids=lambda fault: fault.id)
 def test_each_fault_of_the_source_is_caught_by_the_cases_it_names(fault: EditedFault) -> None:
-    with source_edits.applied(fault.edits):
+    with applied(fault.edits):
         for name in set(fault.caught_by) & set(CASES):  # those of buffers have a test beside their allocators
             subject = open_subject("reference", isolation="inprocess")
             try:
@@ -158,7 +159,7 @@ def test_managers_that_differ_and_conform_stay_green(first: int, name: str) -> N
 )
 def test_freedoms_stay_green(variant: EditedFault, first: int) -> None:
     """Each meets another ninth of the cases; `faults --variants` runs all."""
-    with source_edits.applied(variant.edits):
+    with applied(variant.edits):
         subject = open_subject("reference", isolation="inprocess")
         try:
             for case in list(QUICK.values())[first::9]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy
 import pytest
+from edited_source import applied
 
 from npu_conformance.faults import code_swap, kill_matrix, registry, source_edits
 from npu_conformance.faults.boundary import FaultyBuffer, FaultyDevice, FaultyPreparedModel
@@ -109,7 +110,7 @@ def test_an_exception_of_an_implementation_is_its_death_and_an_error_of_the_inte
 def test_an_edit_changes_a_function_for_all_who_imported_it_and_is_undone() -> None:
     rounded = quantization.round_half_away
     values = numpy.array([-1.2])
-    with source_edits.applied([ROUND]):
+    with applied([ROUND]):
         assert rounded(values) == -2
         assert quantization.round_half_away is rounded
     assert rounded(values) == -1
@@ -117,7 +118,7 @@ def test_an_edit_changes_a_function_for_all_who_imported_it_and_is_undone() -> N
 
 def test_several_edits_of_one_function_are_applied_together() -> None:
     sign = SourceEdit(MODULE, "round_half_away", "return rounded", "return -rounded")
-    with source_edits.applied([ROUND, sign]):
+    with applied([ROUND, sign]):
         assert quantization.round_half_away(numpy.array([-1.2])) == 2
 
 
@@ -143,7 +144,7 @@ def test_an_edit_forgets_what_cached_functions_remember() -> None:
     match_types(0, (), (), next(iter(describe(hal.Device).values())).mark.until)
     assert match_types.cache_info().currsize > 0
     edit = SourceEdit("specs.neuralnetworks.validate_operations", "_since", "return max(", "return min(")
-    with source_edits.applied([edit]):
+    with applied([edit]):
         assert match_types.cache_info().currsize == 0
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from edited_source import applied
 from msgspec.structs import replace
 
-from npu_conformance.faults import registry, source_edits
+from npu_conformance.faults import registry
 from npu_conformance.faults.fault import Edited
 from npu_conformance.faults.managers import EDITED, EDITED_BUFFERS
 from npu_conformance.faults.npu_scheduling import EDITED as EDITED_SCHEDULING
@@ -46,7 +47,7 @@ def run(case: Case, scope: Scope = Scope.SMOKE) -> CaseContext:
 def test_a_failure_is_run_again_from_its_file(name: str) -> None:
     suite = name.split(".")[0]
     case = next(case for case in suites.cases((suite,)) if case.id == name)
-    with source_edits.applied(EDITS[CASES[name]]):
+    with applied(EDITS[CASES[name]]):
         payloads: list[object] = []
         with pytest.raises(Failed) as found:
             run(replace(case, run=lambda context: _kept(case, context, payloads)), Scope.DEFAULT)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from edited_source import applied
 from fuzzing import finding, first_finding
 
-from npu_conformance.faults import managers, source_edits
+from npu_conformance.faults import managers
 from npu_conformance.faults.kill_matrix import PLUGIN
+from npu_conformance.faults.source_edits import EditedFault
 from npu_conformance.fuzz.lib.histories import encoded
 from npu_conformance.fuzz.lib.manager_steps import Ask, Crash, Load, SetPolicy
 from npu_conformance.fuzz.lib.manager_target import ManagerTarget
@@ -75,8 +77,8 @@ def test_what_conforms_has_no_finding(subject: SubjectHandle) -> None:
 
 
 @pytest.mark.parametrize("row", managers.EDITED_VARIANTS, ids=lambda row: row.id)
-def test_what_decides_otherwise_has_no_finding(row: source_edits.EditedFault) -> None:
-    with source_edits.applied(row.edits):
+def test_what_decides_otherwise_has_no_finding(row: EditedFault) -> None:
+    with applied(row.edits):
         opened = open_subject("reference", {}, "inprocess")
         target = ManagerTarget(opened)
         assert first_finding(target, seed=3, runs=60) is None

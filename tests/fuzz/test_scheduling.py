@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from edited_source import applied
 from fuzzing import first_finding
 
-from npu_conformance.faults import npu_scheduling, source_edits
+from npu_conformance.faults import npu_scheduling
 from npu_conformance.faults.kill_matrix import PLUGIN
+from npu_conformance.faults.source_edits import EditedFault
 from npu_conformance.fuzz.lib.findings import kind_of, where_of
 from npu_conformance.fuzz.lib.histories import encoded
 from npu_conformance.fuzz.lib.scheduling_fixture import SchedulingFixture
@@ -87,8 +89,8 @@ def test_what_conforms_has_no_finding(subject: SubjectHandle) -> None:
 
 
 @pytest.mark.parametrize("row", npu_scheduling.EDITED_VARIANTS, ids=lambda row: row.id)
-def test_what_decides_otherwise_has_no_finding(row: source_edits.EditedFault) -> None:
-    with source_edits.applied(row.edits):
+def test_what_decides_otherwise_has_no_finding(row: EditedFault) -> None:
+    with applied(row.edits):
         opened = open_subject("reference", {}, "inprocess")
         target = SchedulingTarget(opened)
         assert first_finding(target, seed=3, runs=60) is None

@@ -35,7 +35,7 @@ def test_text_is_made_for_enabled_tags_only(tags: pytest.MonkeyPatch, capsys: py
     lines = capsys.readouterr().err.splitlines()
     assert [line.partition("] ")[2] for line in lines] == ["one", "two"]
     assert lines[0].startswith("[driver ")
-    assert vlog.is_enabled("model")
+    assert vlog.enabled_tags() == {"driver", "model"}
 
 
 @pytest.mark.parametrize("value", ["all", "1", "driver 1"])

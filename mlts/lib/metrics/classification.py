@@ -39,11 +39,6 @@ def same_choice(found: Array, baseline: Array) -> Array:
     return numbers & either
 
 
-def agreement(found: Array, baseline: Array) -> float:
-    """The share of items for which two engines choose the same class; see `same_choice`."""
-    return float(same_choice(found, baseline).mean())
-
-
 def _chooses_a_best(found: Array, other: Array) -> Array:
     """True for each item whose first best class is a best one of the other too."""
     first: Array = numpy.asarray(found.argmax(axis=1))

@@ -1,8 +1,7 @@
-"""95 % confidence intervals: of fractions, by Wilson; of anything else, by the bootstrap with a fixed seed."""
+"""95 % confidence intervals: of fractions, by Wilson; of means, by the bootstrap with a fixed seed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -45,11 +44,11 @@ def wilson(hits: int, count: int) -> Interval:
     return Interval(low, 1.0 if hits == count else min(middle + reach, 1.0))
 
 
-def bootstrap(values: Array, statistic: Callable[[Array], Array] | None = None) -> Interval:
-    """The percentile interval of a statistic of values [count], from 2000 resamples of as many values, put back.
+def bootstrap(values: Array) -> Interval:
+    """The percentile interval of the mean of values [count], from 2000 resamples of as many values, put back.
 
-    statistic: gives one number for each row of [resamples, count]; by default the mean. B. Efron, Bootstrap methods:
-    another look at the jackknife, Annals of Statistics 7 (1979). Raises ValueError without values.
+    B. Efron, Bootstrap methods: another look at the jackknife, Annals of Statistics 7 (1979). Raises ValueError without
+    values.
     """
     if values.ndim != 1 or not values.size:
         raise ValueError(f"expected values [count], found {values.shape}")
@@ -58,11 +57,6 @@ def bootstrap(values: Array, statistic: Callable[[Array], Array] | None = None) 
     found: list[Array] = []
     for start in range(0, _RESAMPLES, rows):
         drawn = reals[random.integers(0, values.size, (min(rows, _RESAMPLES - start), values.size))]
-        found.append(drawn.mean(axis=1) if statistic is None else statistic(drawn))
+        found.append(drawn.mean(axis=1))
     low, high = numpy.quantile(numpy.concatenate(found), [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Interval(float(low), float(high))
-
-
-def percentile(share: float) -> Callable[[Array], Array]:
-    """A statistic for `bootstrap`: the percentile of each row, between neighbours linearly. share: 0 to 100."""
-    return lambda rows: numpy.percentile(rows, share, axis=1)

@@ -22,7 +22,7 @@ from npu_conformance.harness.run.baseline import Baseline
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.engine import Engine, EngineOptions
 from npu_conformance.harness.run.failures import FailureWriter
-from npu_conformance.harness.run.replay import Replay, replay, replay_file
+from npu_conformance.harness.run.replay import Replay, rebuild, replay
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseResult, Digests
 from npu_conformance.specs.documents.waivers import WaivedTolerance
@@ -38,6 +38,11 @@ def failing(context: Any) -> None:
         pass
     with context.configuration("bad"):
         raise Failed("y: expected 1, found 2", "1", "2")
+
+
+def replay_file(path: Path, subject: Any) -> Replay:
+    failure = failures.load(path)
+    return replay(failure, rebuild(failure), subject)
 
 
 def run(case: Case, subject: Any, recorder: Any, directory: Path) -> CaseResult:

@@ -91,13 +91,6 @@ def test_bootstrap_in_blocks_is_the_same(monkeypatch: pytest.MonkeyPatch) -> Non
     assert intervals.bootstrap(values) == whole
 
 
-def test_bootstrap_of_a_percentile() -> None:
-    values = numpy.arange(1000.0)
-    found = intervals.bootstrap(values, intervals.percentile(90))
-    # The order statistics 1.96 * sqrt(n p (1 - p)) = 18.6 places to either side.
-    assert (found.low, found.high) == pytest.approx((900 - 18.6, 900 + 18.6), abs=3.0)
-
-
 @pytest.mark.parametrize("values", [numpy.zeros(0), numpy.zeros((2, 2))])
 def test_bootstrap_without_values(values: Array) -> None:
     with pytest.raises(ValueError, match="expected values"):

@@ -71,6 +71,10 @@ def check_agreement(agreement: Callable[[Array, Array], float]) -> None:
     assert agreement(array(numpy.nan, 1, 2).reshape(1, 3), array(numpy.nan, 1, 2).reshape(1, 3)) == 0.0
 
 
+def share_of_same_choices(found: Array, baseline: Array) -> float:
+    return float(classification.same_choice(found, baseline).mean())
+
+
 def argmaxes_are_equal(found: Array, baseline: Array) -> float:
     return float((found.argmax(axis=1) == baseline.argmax(axis=1)).mean())
 
@@ -301,7 +305,7 @@ CHECKS: dict[Callable[..., None], tuple[Callable[..., Any], tuple[Callable[..., 
         share_of_hits,
         (ties_all_count, ties_last_first, one_too_many, best_only, numpys_argmax),
     ),
-    check_agreement: (classification.agreement, (argmaxes_are_equal,)),
+    check_agreement: (share_of_same_choices, (argmaxes_are_equal,)),
     check_cosine: (classification.cosine, (over_all_items,)),
     check_mean_squared_error: (errors.mean_squared_error, (of_a_sample, in_the_type)),
     check_largest_error: (errors.largest_error, (one_sided, without_sign)),
@@ -374,7 +378,7 @@ def test_scores_that_do_not_fit(scores: Array, labels: Array, k: int, message: s
         errors.largest_error,
         errors.error_histogram,
         classification.cosine,
-        classification.agreement,
+        classification.same_choice,
         speech.mel_cepstral_distortion,
     ],
 )

@@ -6,11 +6,11 @@ import json
 
 import msgspec
 import pytest
+from edited_source import applied
 
 from npu_conformance.cts import npu_manager
 from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Event, Notification
 from npu_conformance.cts.lib.scenario_step import Step
-from npu_conformance.faults import source_edits
 from npu_conformance.faults.managers import EDITED
 from npu_conformance.harness.judge.manager_model import ManagerModel
 from npu_conformance.harness.judge.tracked_request import TrackedRequest
@@ -122,7 +122,7 @@ def test_what_is_passed_over_or_granted_under_pressure_is_named() -> None:
 def failure() -> tuple[Failed, list[Step], str]:
     """The failure of a manager that counts no grants, and the fault's id."""
     fault = next(one for one in EDITED if one.id == "manager-granted-is-not-counted")
-    with source_edits.applied(fault.edits):
+    with applied(fault.edits):
         subject = open_subject("reference", isolation="inprocess")
         context = CaseContext(CASE, subject, seed=5, scope=Scope.SMOKE)
         try:
@@ -150,7 +150,7 @@ def test_a_failure_is_replayed_without_a_seed(failure: tuple[Failed, list[Step],
     subject = open_subject("reference", isolation="inprocess")
     try:
         case.run(CaseContext(case, subject))
-        with source_edits.applied(edits), pytest.raises(Failed) as raised:
+        with applied(edits), pytest.raises(Failed) as raised:
             case.run(CaseContext(case, subject))
     finally:
         subject.close()
