@@ -5,16 +5,22 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from npu_conformance.faults.npu_buffers.boundary import AllocatingManager, FaultyAllocator, FaultyBuffer, buffer_variant
-from npu_conformance.reference.npu_buffers.buffer import State
 from npu_conformance.specs.errors import IllegalArgument, ServiceError
 from npu_conformance.specs.interfaces import refuse
 from npu_conformance.specs.neuralnetworks.types import Memory
-from npu_conformance.specs.npu.buffers import AllocatorCallback, AllocRequest, BufferType, Errno, FileSegment
+from npu_conformance.specs.npu.buffers import (
+    AllocatorCallback,
+    AllocRequest,
+    BufferState,
+    BufferType,
+    Errno,
+    FileSegment,
+)
 
 
 class _SaysNoEntryForThePreempted(FaultyAllocator):
     def map(self, buffer: FaultyBuffer, length: int, protection: int, offset: int) -> Memory:
-        if buffer.inner.state is State.PREEMPTED:
+        if buffer.inner.state is BufferState.PREEMPTED:
             raise ServiceError(Errno.ENOENT, "preempted")
         return super().map(buffer, length, protection, offset)
 
@@ -58,7 +64,7 @@ class _RefusesAtTheCall(FaultyAllocator):
 
     def load_file_segment_to_buffer(self, id: int, segment: FileSegment) -> None:
         buffer = self.live(id)
-        if buffer is None or buffer.state is not State.ALLOCATED:
+        if buffer is None or buffer.state is not BufferState.ALLOCATED:
             raise ServiceError(Errno.EINVAL, "not idle")
         super().load_file_segment_to_buffer(id, segment)
 
@@ -66,7 +72,7 @@ class _RefusesAtTheCall(FaultyAllocator):
 class _QueuesLoads(FaultyAllocator):
     def load_file_segment_to_buffer(self, id: int, segment: FileSegment) -> None:
         buffer = self.live(id)
-        if buffer is not None and buffer.state is State.LOADING:
+        if buffer is not None and buffer.state is BufferState.LOADING:
             self.service.clock.advance(1_000_000_000)
         super().load_file_segment_to_buffer(id, segment)
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from npu_conformance.faults.npu_buffers.boundary import AllocatingManager, FaultyAllocator, FaultyBuffer, buffer_fault
-from npu_conformance.reference.npu_buffers.buffer import State
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.types import Memory
-from npu_conformance.specs.npu.buffers import AllocatorCallback, AllocRequest, Errno, FileSegment, NpuBuffer
+from npu_conformance.specs.npu.buffers import (
+    AllocatorCallback,
+    AllocRequest,
+    BufferState,
+    Errno,
+    FileSegment,
+    NpuBuffer,
+)
 
 
 class _FreesNothingOfABadList(FaultyAllocator):
@@ -54,7 +60,7 @@ class _LeaksWhatIsFreedEarly(FaultyAllocator):
     def put_buffers(self, ids: tuple[int, ...]) -> None:
         for one in ids:
             buffer = self.live(one)
-            if buffer is not None and buffer.state is State.ALLOCATING:
+            if buffer is not None and buffer.state is BufferState.ALLOCATING:
                 buffer.heap = None
         super().put_buffers(ids)
 
@@ -85,7 +91,7 @@ class _PreemptsSilently(FaultyAllocator):
 
 class _MapsThePreempted(FaultyAllocator):
     def map(self, buffer: FaultyBuffer, length: int, protection: int, offset: int) -> Memory:
-        if buffer.inner.state is not State.PREEMPTED:
+        if buffer.inner.state is not BufferState.PREEMPTED:
             return super().map(buffer, length, protection, offset)
         token = self.service.context.exports.export(memoryview(bytearray(length)), protection)
         return Memory("mappableFile", length, token, protection)
@@ -101,7 +107,7 @@ class _ForgetsThePreempted(FaultyAllocator):
 class _LoadsThePreempted(FaultyAllocator):
     def load_file_segment_to_buffer(self, id: int, segment: FileSegment) -> None:
         buffer = self.live(id)
-        if buffer is not None and buffer.state is State.PREEMPTED:
+        if buffer is not None and buffer.state is BufferState.PREEMPTED:
             self.on_load(id, 0, None)
         else:
             super().load_file_segment_to_buffer(id, segment)
@@ -111,7 +117,7 @@ class _CountsThePreemptedTwice(FaultyAllocator):
     def put_buffers(self, ids: tuple[int, ...]) -> None:
         for one in ids:
             buffer = self.live(one)
-            if buffer is not None and buffer.state is State.PREEMPTED and buffer.heap is not None:
+            if buffer is not None and buffer.state is BufferState.PREEMPTED and buffer.heap is not None:
                 buffer.heap.used -= buffer.size
         super().put_buffers(ids)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 
 from npu_conformance.reference.manager.delivery import Delivery
-from npu_conformance.reference.npu_buffers.buffer import Buffer, State
+from npu_conformance.reference.npu_buffers.buffer import Buffer
 from npu_conformance.reference.npu_buffers.heaps import Heaps
 from npu_conformance.reference.npu_buffers.worker import Worker
 from npu_conformance.specs.diagnostics import vlog
@@ -23,6 +23,7 @@ from npu_conformance.specs.npu.buffers import (
     Allocator,
     AllocatorCallback,
     AllocRequest,
+    BufferState,
     BufferType,
     Errno,
     FileSegment,
@@ -39,7 +40,7 @@ class OwnedBuffer(Buffer):
         super().__init__(request, client.heaps, client.exports)
         self._client = weakref.ref(client)
 
-    def preempted(self, interrupted: State) -> None:
+    def preempted(self, interrupted: BufferState) -> None:
         """Notify the client: first of the end of a request under way, then of the loss (NPU-BUF-010)."""
         client = self._client()
         if client is not None:
@@ -106,29 +107,29 @@ class Client:
         try:
             with self.heaps.lock:
                 buffer = self._idle(identifier)
-                buffer.state = State.LOADING
+                buffer.state = BufferState.LOADING
             content = self._content(segment, buffer.size)
         except ServiceError as error:
             with self.heaps.lock:
                 if buffer is not None:
-                    if buffer.state is not State.LOADING:
+                    if buffer.state is not BufferState.LOADING:
                         return  # it was preempted meanwhile, which has answered the call
-                    buffer.state = State.ALLOCATED
+                    buffer.state = BufferState.ALLOCATED
                 self._worker.add(partial(self._answer_load, identifier, error), 0)
             return
         with self.heaps.lock:
-            if buffer.state is State.LOADING:
+            if buffer.state is BufferState.LOADING:
                 buffer.store(segment, content)
                 self._worker.add(partial(self._loaded, buffer), segment.length)
 
-    def preempted(self, buffer: OwnedBuffer, interrupted: State) -> None:
+    def preempted(self, buffer: OwnedBuffer, interrupted: BufferState) -> None:
         """Note that a heap took a buffer's memory."""
         identifier = buffer.request.id
         cancelled = ServiceError(Errno.ECANCELED, "preempted")
-        if interrupted is State.ALLOCATING:
+        if interrupted is BufferState.ALLOCATING:
             del self.buffers[identifier]
             self._answer(identifier, None, cancelled)
-        elif interrupted is State.LOADING:
+        elif interrupted is BufferState.LOADING:
             self._answer_load(identifier, cancelled)
         self._tell(lambda: self._callback.on_notify_preempted(identifier))
 
@@ -156,7 +157,7 @@ class Client:
 
     def _idle(self, identifier: int) -> OwnedBuffer:
         buffer = self._known(identifier)
-        if buffer.state is not State.ALLOCATED:
+        if buffer.state is not BufferState.ALLOCATED:
             raise ServiceError(Errno.EINVAL, f"buffer {identifier} is {buffer.state.name}")
         return buffer
 
@@ -196,20 +197,20 @@ class Client:
         return content
 
     def _allocated(self, buffer: OwnedBuffer) -> None:
-        if buffer.state is State.ALLOCATING:
-            buffer.state = State.ALLOCATED
+        if buffer.state is BufferState.ALLOCATING:
+            buffer.state = BufferState.ALLOCATED
             self._answer(buffer.request.id, buffer, None)
 
     def _loaded(self, buffer: OwnedBuffer) -> None:
-        if buffer.state is State.LOADING:
-            buffer.state = State.ALLOCATED
+        if buffer.state is BufferState.LOADING:
+            buffer.state = BufferState.ALLOCATED
             self._answer_load(buffer.request.id, None)
 
     def _free(self, identifier: int) -> bool:
         buffer = self.buffers.pop(identifier, None)
         if buffer is None:
             return False
-        if buffer.state is State.ALLOCATING:
+        if buffer.state is BufferState.ALLOCATING:
             self._answer(identifier, None, ServiceError(Errno.ECANCELED, "freed"))
         buffer.free()
         return True

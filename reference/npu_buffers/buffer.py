@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import enum
 import mmap
 
 from npu_conformance.reference.npu_buffers.heaps import Heap, Heaps
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.types import Memory
-from npu_conformance.specs.npu.buffers import AllocRequest, Errno, FileSegment, NpuBuffer
+from npu_conformance.specs.npu.buffers import AllocRequest, BufferState, Errno, FileSegment, NpuBuffer
 from npu_conformance.specs.plugin import Exports
-
-
-class State(enum.Enum):
-    """From ALLOCATING to ALLOCATED, to LOADING and back, and from each to PREEMPTED. FREED: nothing is left."""
-
-    ALLOCATING = enum.auto()
-    ALLOCATED = enum.auto()
-    LOADING = enum.auto()
-    PREEMPTED = enum.auto()
-    FREED = enum.auto()
 
 
 class Buffer(NpuBuffer):
@@ -29,7 +18,7 @@ class Buffer(NpuBuffer):
         self.request = request
         self.size = request.size
         self.priority = request.priority
-        self.state = State.ALLOCATING
+        self.state = BufferState.ALLOCATING
         self.heap: Heap | None = heaps.of(request)
         self._heaps = heaps
         self._exports = exports
@@ -53,7 +42,7 @@ class Buffer(NpuBuffer):
         """Release everything."""
         if self.heap is not None:
             self.heap.give_back(self)
-        self._drop(State.FREED)
+        self._drop(BufferState.FREED)
 
     def is_mapped(self) -> bool:
         """True while a client has it mapped."""
@@ -62,20 +51,20 @@ class Buffer(NpuBuffer):
     def preempt(self) -> None:
         """Lose the memory."""
         interrupted = self.state
-        self._drop(State.PREEMPTED)
+        self._drop(BufferState.PREEMPTED)
         self.preempted(interrupted)
 
-    def preempted(self, interrupted: State) -> None:
+    def preempted(self, interrupted: BufferState) -> None:
         """Called after the loss of the memory; an owner overrides this."""
 
     def map(self, length: int, protection: int, offset: int) -> Memory:
         """Make bytes reachable. See specs.npu.buffers.NpuBuffer."""
         with self._heaps.lock:
-            if self.state is State.FREED:
+            if self.state is BufferState.FREED:
                 raise ServiceError(Errno.EINVAL, f"buffer {self.request.id} is freed")
             if protection & ~self.request.protection:
                 raise ServiceError(Errno.EACCES, f"protection {protection} exceeds {self.request.protection}")
-            if self.state is not State.ALLOCATED or self.memory is None:
+            if self.state is not BufferState.ALLOCATED or self.memory is None:
                 raise ServiceError(Errno.ENOMEM, f"buffer {self.request.id} is {self.state.name}")
             if length <= 0 or offset < 0 or offset + length > self.size:
                 raise ServiceError(Errno.EINVAL, f"no bytes {offset} to {offset + length} of {self.size}")
@@ -91,7 +80,7 @@ class Buffer(NpuBuffer):
             self.mappings.discard(token)
             self._exports.withdraw(token)
 
-    def _drop(self, state: State) -> None:
+    def _drop(self, state: BufferState) -> None:
         self.state = state
         for token in self.mappings:
             self._exports.withdraw(token)

@@ -6,7 +6,6 @@ ValueError. Callbacks come in the thread that brings them, possibly before the c
 
 from __future__ import annotations
 
-import enum
 import itertools
 import threading
 from collections.abc import Callable, Iterable
@@ -20,6 +19,7 @@ from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.npu.buffers import (
     AllocatorCallback,
     AllocRequest,
+    BufferState,
     Errno,
     FileSegment,
     NpuBuffer,
@@ -93,16 +93,6 @@ class Request:
         return Buffer(replace(self.wire, id=identifier), self._on_alloc, self.on_preempt, self._cookie.hold())
 
 
-class State(enum.Enum):
-    """ALLOCATING to ALLOCATED; LOADING and back; from each to PREEMPTED, and at last FREED."""
-
-    ALLOCATING = enum.auto()
-    ALLOCATED = enum.auto()
-    LOADING = enum.auto()
-    PREEMPTED = enum.auto()
-    FREED = enum.auto()
-
-
 class Buffer:
     """A buffer of this process: ANpuBuffer. Made by Buffers."""
 
@@ -111,7 +101,7 @@ class Buffer:
         self.on_alloc = on_alloc
         self.on_preempt = on_preempt
         self.cookie = cookie
-        self.state = State.ALLOCATING
+        self.state = BufferState.ALLOCATING
         self.remote: NpuBuffer | None = None
         self.on_load: OnLoad | None = None
         self.mappings: set[int] = set()
@@ -119,7 +109,7 @@ class Buffer:
 
     def map(self, length: int, protection: int, offset: int = 0) -> Memory:
         """Map a range. OSError: ENOMEM (preempted, or being loaded), EACCES (beyond the request's protection)."""
-        if self.state is not State.ALLOCATED or self.remote is None:
+        if self.state is not BufferState.ALLOCATED or self.remote is None:
             raise OSError(Errno.ENOMEM, f"buffer {self.request.id} is {self.state.name}")
         if protection & ~self.request.protection:
             raise OSError(Errno.EACCES, f"protection {protection} exceeds {self.request.protection}")
@@ -134,16 +124,16 @@ class Buffer:
             raise OSError(Errno.EINVAL, f"{memory.token} is no mapping of buffer {self.request.id}")
         self.mappings.discard(memory.token)
         remote = self.remote
-        if self.state is not State.PREEMPTED:
+        if self.state is not BufferState.PREEMPTED:
             _raising(lambda: remote.unmap(memory.token))
         self.notify_of_preemption()
 
     def preempted(self) -> None:
         """Handle the loss of the memory to the service: calls that are under way end first (NPU-BUF-010)."""
-        if self.state in (State.PREEMPTED, State.FREED):
+        if self.state in (BufferState.PREEMPTED, BufferState.FREED):
             return
-        before, self.state = self.state, State.PREEMPTED
-        if before is State.ALLOCATING:
+        before, self.state = self.state, BufferState.PREEMPTED
+        if before is BufferState.ALLOCATING:
             self.on_alloc(self.cookie.value, Errno.ECANCELED, None)
         self.load_ended(Errno.ECANCELED)
         self.preemption_is_due = True
@@ -159,8 +149,8 @@ class Buffer:
     def load_ended(self, errno: int) -> None:
         """Answer the load that is under way, if there is one."""
         on_load, self.on_load = self.on_load, None
-        if self.state is State.LOADING:
-            self.state = State.ALLOCATED
+        if self.state is BufferState.LOADING:
+            self.state = BufferState.ALLOCATED
         if on_load is not None:
             on_load(self.cookie.value, errno, self)
 
@@ -195,7 +185,7 @@ class Buffers(AllocatorCallback):
         identifiers = [buffer.request.id for buffer in buffers]
         known = [self._buffers.pop(one) for one in identifiers if one in self._buffers]
         for buffer in known:
-            buffer.state = State.FREED
+            buffer.state = BufferState.FREED
             buffer.cookie.let_go()
         _raising(lambda: self._allocator.put_buffers(tuple(identifiers)))
 
@@ -208,9 +198,9 @@ class Buffers(AllocatorCallback):
         if on_load is None:
             raise ValueError("onLoad must not be null")
         with self._lock:
-            is_idle = buffer.state is State.ALLOCATED
+            is_idle = buffer.state is BufferState.ALLOCATED
             if is_idle:
-                buffer.state = State.LOADING
+                buffer.state = BufferState.LOADING
                 buffer.on_load = on_load
         if not is_idle:
             on_load(buffer.cookie.value, Errno.EINVAL, buffer)
@@ -223,21 +213,21 @@ class Buffers(AllocatorCallback):
     def on_get_buffer(self, id: int, buffer: NpuBuffer | None, errno: int, message: str | None) -> None:
         """The answer to a request; one that comes late, or again, is dropped."""
         found = self._buffers.get(id)
-        if found is None or found.state is not State.ALLOCATING:
+        if found is None or found.state is not BufferState.ALLOCATING:
             return
         if errno == Errno.ECANCELED:
             # Its preemption is about to be notified: the cookie is needed once more.
-            found.state = State.PREEMPTED
+            found.state = BufferState.PREEMPTED
             found.preemption_is_due = True
             found.on_alloc(found.cookie.value, errno, None)
             return
         if errno or buffer is None:
-            found.state = State.FREED
+            found.state = BufferState.FREED
             found.on_alloc(found.cookie.value, errno or Errno.EINVAL, None)
             self._forget(found)
             return
         found.remote = buffer
-        found.state = State.ALLOCATED
+        found.state = BufferState.ALLOCATED
         found.on_alloc(found.cookie.value, 0, found)
 
     def on_load(self, id: int, errno: int, message: str | None) -> None:

@@ -53,6 +53,16 @@ class BufferType(enum.IntEnum):
     AUXILIARY = 4
 
 
+class BufferState(enum.Enum):
+    """From ALLOCATING to ALLOCATED, to LOADING and back, and from each to PREEMPTED. FREED: nothing is left."""
+
+    ALLOCATING = enum.auto()
+    ALLOCATED = enum.auto()
+    LOADING = enum.auto()
+    PREEMPTED = enum.auto()
+    FREED = enum.auto()
+
+
 class Protection(enum.IntFlag):
     """PROT_* of mmap(2)."""
 
