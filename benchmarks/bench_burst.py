@@ -11,12 +11,11 @@ from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst import call, configure_burst
 from npu_conformance.harness.run.executing.burst_channel import Channel
-from npu_conformance.harness.run.executing.burst_packets import request_elements
 from npu_conformance.harness.run.executing.execution import Execution, synchronous
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.wire.protocol import TRANSPORTS
 from npu_conformance.specs.errors import status_name
-from npu_conformance.specs.neuralnetworks.burst_packets import ResultInformation, pack, unpack_result
+from npu_conformance.specs.neuralnetworks.burst_packets import ResultInformation, pack, request_elements, unpack_result
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.burst import PAIRS, BurstFixture, burst_fixture

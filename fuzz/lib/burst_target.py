@@ -42,11 +42,10 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.executing.burst import call
 from npu_conformance.harness.run.executing.burst_channel import Channel
-from npu_conformance.harness.run.executing.burst_packets import request_elements
 from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions, answer_of
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.errors import ServiceError, Unsupported
-from npu_conformance.specs.neuralnetworks.burst_packets import pack
+from npu_conformance.specs.neuralnetworks.burst_packets import pack, request_elements
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import Burst, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, Request, RequestMemoryPool

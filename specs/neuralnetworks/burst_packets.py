@@ -26,11 +26,13 @@ measure timing (NNHAL-BURST-002). A result is packet information, each output wi
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar, TypeVar
 
 import msgspec
 from msgspec.structs import astuple
+
+from npu_conformance.specs.neuralnetworks.types import Request, RequestArgument
 
 ELEMENT_SIZE = 24
 """Bytes of one element, in both directions."""
@@ -157,6 +159,33 @@ _REQUEST: tuple[type[RequestElement], ...] = (
     RequestInformation, InputOperand, InputDimension, OutputOperand, OutputDimension, PoolIdentifier, MeasureTiming,
 )  # fmt: skip
 _RESULT: tuple[type[ResultElement], ...] = (ResultInformation, ResultOperand, ResultDimension, ExecutionTiming)
+
+
+RequestPacket = tuple[RequestElement, ...]
+"""Elements in the order in which they travel; of a packet that a test corrupts in any order."""
+
+
+def request_elements(request: Request, slots: Sequence[int], *, measure: bool) -> RequestPacket:
+    """A request packet in order (NNHAL-BURST-002). slots: one for each pool of the request."""
+    inputs = [element for argument in request.inputs for element in _input(argument)]
+    outputs = [element for argument in request.outputs for element in _output(argument)]
+    body = (*inputs, *outputs, *(PoolIdentifier(slot) for slot in slots), MeasureTiming(int(measure)))
+    counts = (len(request.inputs), len(request.outputs), len(slots))
+    return (RequestInformation(len(body) + 1, *counts), *body)
+
+
+def _input(argument: RequestArgument) -> Iterator[RequestElement]:
+    place = argument.location
+    rank = len(argument.dimensions)
+    yield InputOperand(argument.has_no_value, place.pool_index, place.offset, place.length, rank)
+    yield from (InputDimension(size) for size in argument.dimensions)
+
+
+def _output(argument: RequestArgument) -> Iterator[RequestElement]:
+    place = argument.location
+    rank = len(argument.dimensions)
+    yield OutputOperand(argument.has_no_value, place.pool_index, place.offset, place.length, rank)
+    yield from (OutputDimension(size) for size in argument.dimensions)
 
 
 def pack(elements: Iterable[RequestElement] | Iterable[ResultElement]) -> bytes:

@@ -13,11 +13,10 @@ from npu_conformance.fuzz.lib.burst_packets import edited, read
 from npu_conformance.fuzz.lib.burst_target import BurstTarget
 from npu_conformance.fuzz.lib.findings import kind_of, where_of
 from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable, NotSupported
-from npu_conformance.harness.run.executing.burst_packets import request_elements
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
-from npu_conformance.specs.neuralnetworks.burst_packets import ELEMENT_SIZE, pack
+from npu_conformance.specs.neuralnetworks.burst_packets import ELEMENT_SIZE, pack, request_elements
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import NEWEST, Version, parse

@@ -11,6 +11,7 @@ import pytest
 
 from npu_conformance.specs.neuralnetworks import burst_packets as packets
 from npu_conformance.specs.neuralnetworks.message_queue import HEADER, CorruptQueueError, MessageQueue, size_of
+from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument
 
 ELEMENTS = {
     packets.RequestInformation(11, 2, 1, 3): "00000000 0b000000 02000000 01000000 03000000 00000000",
@@ -34,6 +35,23 @@ def test_elements_have_the_bytes_of_the_c_structs(element: packets.RequestElemen
     unpack = packets.unpack_request if isinstance(element, packets.RequestElement) else packets.unpack_result
     assert element.packed() == expected
     assert unpack(expected) == (element,)
+
+
+def test_a_request_in_order() -> None:
+    inputs = (RequestArgument(location=DataLocation(1, 16, 8), dimensions=(2, 1)), RequestArgument(has_no_value=True))
+    request = Request(inputs, (RequestArgument(location=DataLocation(0, 64, 4), dimensions=(7,)),), ())
+    assert packets.request_elements(request, (5, -2), measure=True) == (
+        packets.RequestInformation(10, 2, 1, 2),
+        packets.InputOperand(False, 1, 16, 8, 2),
+        packets.InputDimension(2),
+        packets.InputDimension(1),
+        packets.InputOperand(True, 0, 0, 0, 0),
+        packets.OutputOperand(False, 0, 64, 4, 1),
+        packets.OutputDimension(7),
+        packets.PoolIdentifier(5),
+        packets.PoolIdentifier(-2),
+        packets.MeasureTiming(1),
+    )
 
 
 def test_elements_have_the_bytes_that_a_compiler_gives() -> None:

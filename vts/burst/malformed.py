@@ -14,7 +14,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst_channel import Channel
-from npu_conformance.harness.run.executing.burst_packets import Elements, failed, request_elements
+from npu_conformance.harness.run.executing.burst_packets import failed
 from npu_conformance.specs.neuralnetworks.burst_packets import (
     ELEMENT_SIZE,
     InputDimension,
@@ -25,12 +25,14 @@ from npu_conformance.specs.neuralnetworks.burst_packets import (
     PoolIdentifier,
     RequestElement,
     RequestInformation,
+    RequestPacket,
     pack,
+    request_elements,
 )
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib.burst import PAIRS, added, burst_fixture
 
-INTRUDERS: tuple[RequestElement, ...] = (
+INTRUDERS: RequestPacket = (
     RequestInformation(10, 10, 10, 10),
     InputOperand(False, 0, 0, 0, 10),
     InputDimension(0),
@@ -52,7 +54,7 @@ def cases() -> Iterator[Case]:
         yield _case(name, corrupt)
 
 
-def _case(name: str, corrupt: Callable[[Elements], Packets]) -> Case:
+def _case(name: str, corrupt: Callable[[RequestPacket], Packets]) -> Case:
     def run(context: CaseContext) -> None:
         for measure in (True, False):
             with context.configuration("timed" if measure else "untimed"):
@@ -70,7 +72,7 @@ def _case(name: str, corrupt: Callable[[Elements], Packets]) -> Case:
     )
 
 
-def _expect_each_rejected(context: CaseContext, corrupt: Callable[[Elements], Packets], measure: bool) -> None:
+def _expect_each_rejected(context: CaseContext, corrupt: Callable[[RequestPacket], Packets], measure: bool) -> None:
     fixture = burst_fixture(context)
     channel = Channel(context, fixture.prepared_model)
     fixture.fill(*PAIRS[:2])
@@ -86,20 +88,20 @@ def _expect_each_rejected(context: CaseContext, corrupt: Callable[[Elements], Pa
                 )
 
 
-def _removed(elements: Elements) -> Packets:
+def _removed(elements: RequestPacket) -> Packets:
     """An element is missing."""
     for at, element in enumerate(elements):
         yield f"element {at} ({_name(element)}) removed", pack(elements[:at] + elements[at + 1 :])
 
 
-def _added(elements: Elements) -> Packets:
+def _added(elements: RequestPacket) -> Packets:
     """An element of each kind is added at each place."""
     for at in range(len(elements) + 1):
         for intruder in INTRUDERS:
             yield f"{_name(intruder)} added at {at}", pack((*elements[:at], intruder, *elements[at:]))
 
 
-def _exchanged(elements: Elements) -> Packets:
+def _exchanged(elements: RequestPacket) -> Packets:
     """An element of each kind replaces that at each place."""
     for at, element in enumerate(elements):
         for intruder in INTRUDERS:
@@ -113,7 +115,7 @@ def _is_alike(element: RequestElement, intruder: RequestElement) -> bool:
     return element == intruder or (kind is type(intruder) and kind in (*_DIMENSIONS, MeasureTiming))
 
 
-def _consistent(elements: Elements) -> Packets:
+def _consistent(elements: RequestPacket) -> Packets:
     """An element is missing, repeated or moved, and the packet size fits."""
     for at in range(1, len(elements)):
         yield f"element {at} removed, packet size corrected", pack(_sized(elements[:at] + elements[at + 1 :]))
@@ -125,13 +127,13 @@ def _consistent(elements: Elements) -> Packets:
     yield "two requests as one packet", pack(_sized((*elements, *elements)))
 
 
-def _sized(elements: Elements) -> Elements:
+def _sized(elements: RequestPacket) -> RequestPacket:
     head = elements[0]
     assert isinstance(head, RequestInformation)
     return (replace(head, packet_size=len(elements)), *elements[1:])
 
 
-def _counts(elements: Elements) -> Packets:
+def _counts(elements: RequestPacket) -> Packets:
     """Sizes and counts are wrong: one less, one more, as large as they can be."""
     head = elements[0]
     assert isinstance(head, RequestInformation)
@@ -146,7 +148,7 @@ def _counts(elements: Elements) -> Packets:
                 yield f"{value} dimensions at {at}", pack((*elements[:at], wrong, *elements[at + 1 :]))
 
 
-def _bytes(elements: Elements) -> Packets:
+def _bytes(elements: RequestPacket) -> Packets:
     """An element has a discriminator that names no member, or bytes that are all ones."""
     packet = pack(elements)
     for at in range(len(elements)):
@@ -157,7 +159,7 @@ def _bytes(elements: Elements) -> Packets:
         yield f"ones at {at}", packet[:start] + b"\xff" * ELEMENT_SIZE + packet[start + ELEMENT_SIZE :]
 
 
-def _short(elements: Elements) -> Packets:
+def _short(elements: RequestPacket) -> Packets:
     """The packet has only its first elements, or a single one."""
     for end in range(1, len(elements)):
         yield f"its first {end} elements", pack(elements[:end])
@@ -167,7 +169,7 @@ def _short(elements: Elements) -> Packets:
     yield "nothing but information and timing", pack((RequestInformation(2, 0, 0, 0), MeasureTiming(0)))
 
 
-def _other_direction(elements: Elements) -> Packets:
+def _other_direction(elements: RequestPacket) -> Packets:
     """An input is described by an element for outputs, or the other way round."""
     counterparts = {InputOperand: OutputOperand, OutputOperand: InputOperand}
     sizes = {InputDimension: OutputDimension, OutputDimension: InputDimension}
@@ -185,7 +187,7 @@ def _name(element: RequestElement) -> str:
     return type(element).__name__
 
 
-_WAYS: dict[str, Callable[[Elements], Packets]] = {
+_WAYS: dict[str, Callable[[RequestPacket], Packets]] = {
     "element_removed": _removed,
     "element_added": _added,
     "element_exchanged": _exchanged,

@@ -10,9 +10,15 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst_channel import Channel, SlotTable
-from npu_conformance.harness.run.executing.burst_packets import failed, read_result, request_elements
+from npu_conformance.harness.run.executing.burst_packets import failed, read_result
 from npu_conformance.harness.run.executing.execution import Execution, timing_rules
-from npu_conformance.specs.neuralnetworks.burst_packets import ELEMENT_SIZE, ResultInformation, pack, unpack_result
+from npu_conformance.specs.neuralnetworks.burst_packets import (
+    ELEMENT_SIZE,
+    ResultInformation,
+    pack,
+    request_elements,
+    unpack_result,
+)
 from npu_conformance.specs.neuralnetworks.types import Request
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib.burst import PAIRS, BurstFixture, added, burst_fixture

@@ -7,9 +7,9 @@ from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst_channel import Channel
-from npu_conformance.harness.run.executing.burst_packets import failed, request_elements
+from npu_conformance.harness.run.executing.burst_packets import failed
 from npu_conformance.harness.run.executing.execution import timing_rules
-from npu_conformance.specs.neuralnetworks.burst_packets import pack
+from npu_conformance.specs.neuralnetworks.burst_packets import pack, request_elements
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib.burst import PAIRS, BurstFixture, added, burst_fixture

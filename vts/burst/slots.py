@@ -11,7 +11,8 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst_channel import Channel, SlotTable
-from npu_conformance.harness.run.executing.burst_packets import failed, request_elements
+from npu_conformance.harness.run.executing.burst_packets import failed
+from npu_conformance.specs.neuralnetworks.burst_packets import request_elements
 from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib.burst import PAIRS, added, burst_fixture

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, Hung, NotApplicable, NotSupported
-from npu_conformance.harness.run.executing.burst_packets import Elements, read_result, request_elements
+from npu_conformance.harness.run.executing.burst_packets import read_result
 from npu_conformance.harness.run.executing.execution import Execution, Surroundings
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import DeadObject, InterfaceError, NotVisible, ServiceError
-from npu_conformance.specs.neuralnetworks.burst_packets import ELEMENT_SIZE, pack
+from npu_conformance.specs.neuralnetworks.burst_packets import ELEMENT_SIZE, RequestPacket, pack, request_elements
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import BurstCallback, BurstContext, PreparedModel
 from npu_conformance.specs.neuralnetworks.message_queue import CorruptQueueError, MessageQueue, size_of
@@ -94,7 +94,7 @@ class Channel:
         self.slots.memories.update({slot: memory for slot, memory in zip(names, memories, strict=True) if memory})
         return self.send(request_elements(request, names, measure=measure))
 
-    def send(self, elements: Elements) -> Execution:
+    def send(self, elements: RequestPacket) -> Execution:
         """Send a packet and read its result."""
         return self.exchange(pack(elements))
 

@@ -1,8 +1,8 @@
-"""The client's side of HIDL's burst packets: requests as elements, results judged byte by byte."""
+"""The client's side of HIDL's burst packets: results, judged byte by byte."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 
 from npu_conformance.harness.judge import checks
@@ -12,15 +12,7 @@ from npu_conformance.specs.errors import status_name
 from npu_conformance.specs.neuralnetworks.burst_packets import (
     ELEMENT_SIZE,
     ExecutionTiming,
-    InputDimension,
-    InputOperand,
     MalformedPacketError,
-    MeasureTiming,
-    OutputDimension,
-    OutputOperand,
-    PoolIdentifier,
-    RequestElement,
-    RequestInformation,
     ResultDimension,
     ResultElement,
     ResultInformation,
@@ -29,34 +21,10 @@ from npu_conformance.specs.neuralnetworks.burst_packets import (
     unpack_result,
 )
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.types import OutputShape, Request, RequestArgument, Timing
+from npu_conformance.specs.neuralnetworks.types import OutputShape, Timing
 from npu_conformance.specs.versions import Version
 
-Elements = tuple[RequestElement, ...]
 _Element = TypeVar("_Element", bound=ResultElement)
-
-
-def request_elements(request: Request, slots: Sequence[int], *, measure: bool) -> Elements:
-    """A request packet in order (NNHAL-BURST-002). slots: one for each pool of the request."""
-    inputs = [element for argument in request.inputs for element in _input(argument)]
-    outputs = [element for argument in request.outputs for element in _output(argument)]
-    body = (*inputs, *outputs, *(PoolIdentifier(slot) for slot in slots), MeasureTiming(int(measure)))
-    counts = (len(request.inputs), len(request.outputs), len(slots))
-    return (RequestInformation(len(body) + 1, *counts), *body)
-
-
-def _input(argument: RequestArgument) -> Iterator[RequestElement]:
-    place = argument.location
-    rank = len(argument.dimensions)
-    yield InputOperand(argument.has_no_value, place.pool_index, place.offset, place.length, rank)
-    yield from (InputDimension(size) for size in argument.dimensions)
-
-
-def _output(argument: RequestArgument) -> Iterator[RequestElement]:
-    place = argument.location
-    rank = len(argument.dimensions)
-    yield OutputOperand(argument.has_no_value, place.pool_index, place.offset, place.length, rank)
-    yield from (OutputDimension(size) for size in argument.dimensions)
 
 
 def read_result(packet: bytes) -> Execution:

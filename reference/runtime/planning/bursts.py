@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 
-from npu_conformance.reference.runtime.planning.hidl_burst import CAPACITY, Slots, answer_of_packet, packet_of
+from npu_conformance.reference.runtime.planning.hidl_burst import CAPACITY, Slots, answer_of_packet
 from npu_conformance.reference.runtime.planning.parts import Answer, PartBurst, Terms
 from npu_conformance.reference.runtime.planning.version import time_for
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.neuralnetworks.burst_packets import pack, request_elements
 from npu_conformance.specs.versions import Version
 
 MOST_MEMORIES = 32
@@ -98,7 +99,8 @@ class HidlBurst(DriverBurst):
 
     def _executed(self, request: types.Request, terms: Terms) -> Answer:
         slots = [self._slots.slot(pool.pool) for pool in request.pools if pool.pool is not None]
-        return answer_of_packet(self._context.execute_packet(packet_of(request, slots, terms.measure_timing)))
+        packet = pack(request_elements(request, slots, measure=terms.measure_timing))
+        return answer_of_packet(self._context.execute_packet(packet))
 
 
 def open_burst(prepared: hal.PreparedModel, version: Version) -> PartBurst | None:

@@ -1,32 +1,22 @@
-"""HIDL's burst as a client: requests as packets, memory by slots (NNHAL-BURST). Packets travel as messages."""
+"""HIDL's burst as a client: memory by slots, answers of packets (NNHAL-BURST). Packets travel as messages."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
 
 from npu_conformance.reference.runtime.planning.parts import Answer
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal
 from npu_conformance.specs.neuralnetworks.burst_packets import (
     ExecutionTiming,
-    InputDimension,
-    InputOperand,
     MalformedPacketError,
-    MeasureTiming,
-    OutputDimension,
-    OutputOperand,
-    PoolIdentifier,
-    RequestElement,
-    RequestInformation,
     ResultDimension,
     ResultInformation,
     ResultOperand,
-    pack,
     unpack_result,
 )
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.types import Memory, OutputShape, Request, RequestArgument, Timing
+from npu_conformance.specs.neuralnetworks.types import Memory, OutputShape, Timing
 
 CAPACITY = 1 << 16
 """Elements of the longest packet."""
@@ -58,29 +48,6 @@ class Slots(hal.BurstCallback):
         if not all(slot in self._memories for slot in slots):
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, f"not all of the slots {slots} are known")
         return tuple(self._memories[slot] for slot in slots)
-
-
-def packet_of(request: Request, slots: Sequence[int], measure_timing: bool) -> bytes:
-    """The packet of a request, whose pools are these slots."""
-    arguments = [*_input_elements(request.inputs), *_output_elements(request.outputs)]
-    pools = [PoolIdentifier(slot) for slot in slots]
-    size = 1 + len(arguments) + len(pools) + 1
-    counts = len(request.inputs), len(request.outputs), len(pools)
-    return pack([RequestInformation(size, *counts), *arguments, *pools, MeasureTiming(int(measure_timing))])
-
-
-def _input_elements(arguments: Sequence[RequestArgument]) -> Iterator[RequestElement]:
-    for one in arguments:
-        place, dimensions = one.location, one.dimensions
-        yield InputOperand(one.has_no_value, place.pool_index, place.offset, place.length, len(dimensions))
-        yield from map(InputDimension, dimensions)
-
-
-def _output_elements(arguments: Sequence[RequestArgument]) -> Iterator[RequestElement]:
-    for one in arguments:
-        place, dimensions = one.location, one.dimensions
-        yield OutputOperand(one.has_no_value, place.pool_index, place.offset, place.length, len(dimensions))
-        yield from map(OutputDimension, dimensions)
 
 
 def answer_of_packet(packet: bytes) -> Answer:

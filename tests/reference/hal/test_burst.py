@@ -11,14 +11,19 @@ import pytest
 from patience import SECONDS, eventually
 
 from npu_conformance.adapters.reference import plugin
-from npu_conformance.harness.run.executing.burst_packets import request_elements
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.reference.hal import burst
 from npu_conformance.reference.hal.burst import PacketServer, QueueReader
 from npu_conformance.reference.hal.memory_cache import IDLE_NS, MemoryCache, Watchdog
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
-from npu_conformance.specs.neuralnetworks.burst_packets import ELEMENT_SIZE, ResultInformation, pack, unpack_result
+from npu_conformance.specs.neuralnetworks.burst_packets import (
+    ELEMENT_SIZE,
+    ResultInformation,
+    pack,
+    request_elements,
+    unpack_result,
+)
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.message_queue import MessageQueue, size_of
 from npu_conformance.specs.plugin import Caller, Context
