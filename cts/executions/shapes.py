@@ -22,6 +22,7 @@ from npu_conformance.cts.lib.runtime.sums import (
 )
 from npu_conformance.cts.lib.runtime.ways import compute, start_with_dependencies, started, ways
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
@@ -72,7 +73,7 @@ def found(context: CaseContext) -> None:
                     checks.equal(output_shape(app, execution, 0, rank=1), (2,), "dimensions of the sum")
                     content = app.memory.read(output, _ROOM)
                     checks.equal(unpacked(content[:8]), TOTAL, "the sum")
-                    checks.equal(set(content[8:]), {0xA5}, "bytes behind the sum")
+                    checks.equal(set(content[8:]), {FILL}, "bytes behind the sum")
 
 
 @cases.case("found_again", "FW-EXE-017", "FW-EXE-003", "FW-GEN-004", since=Version.FL5)
@@ -114,7 +115,7 @@ def insufficient(context: CaseContext) -> None:
                 execution, output = _execution(app, compilation, 4)
                 app.expect(way, compute(app, way, execution, compilation), ResultCode.OUTPUT_INSUFFICIENT_SIZE)
                 _tells_required_shape(app, execution)
-                checks.equal(set(app.memory.read(output, _ROOM)[4:]), {0xA5}, "bytes behind the room of the output")
+                checks.equal(set(app.memory.read(output, _ROOM)[4:]), {FILL}, "bytes behind the room of the output")
                 again, _ = _execution(app, compilation, 8)
                 app.expect(f"{way} with enough room", compute(app, way, again, compilation))
 

@@ -9,6 +9,7 @@ from npu_conformance.cts.lib.runtime.memories import object_of
 from npu_conformance.cts.lib.runtime.sums import FIRST, SECOND, TOTAL, compilation_of_sum, packed, unpacked
 from npu_conformance.cts.lib.runtime.ways import compute, ways
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.nnapi.models import memory_object
 from npu_conformance.harness.run.cases import CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
@@ -61,7 +62,7 @@ def sizes(context: CaseContext) -> None:
             places = (size - 24, size - 16, size - 8)
             app.expect("compute", app.compute(_execution(app, compilation, memory, memory, places)))
             checks.equal(unpacked(pool.read(size - 8, 8)), TOTAL, "the sum")
-            checks.equal(set(pool.read(0, size - 24)) - {0xA5}, set(), "bytes in front of the arguments")
+            checks.equal(set(pool.read(0, size - 24)) - {FILL}, set(), "bytes in front of the arguments")
 
 
 @cases.case("offset_of_descriptor", "FW-GEN-001", "FW-MEM-010")

@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.caching import TOKEN, outcome
 from npu_conformance.harness.run.cases import CaseGroup, Group
@@ -34,7 +35,7 @@ from npu_conformance.vts.lib.sums import prepared_or_unsupported
 
 cases = CaseGroup("vts.caching.forms", group=Group.EXECUTION)
 
-_STEP, _FILL = 16, 0xA5
+_STEP = 16
 _X, _Y = (1.5, -2.0), (0.25, 4.0)
 _ADD, _SUB = OperationType.ADD, OperationType.SUB
 
@@ -79,7 +80,7 @@ def _executed(context: CaseContext, form: _Form, prepared_model: PreparedModel, 
     flag = [] if form.flag is None else [bytes([form.flag])]
     inputs = [*flag, *(struct.pack("<2f", *values) for values in form.inputs)]
     pool = context.pool(_STEP * (len(inputs) + len(form.expected)))
-    pool.write(0, b"".join(data.ljust(_STEP, bytes([_FILL])) for data in inputs))
+    pool.write(0, b"".join(data.ljust(_STEP, bytes([FILL])) for data in inputs))
     places = [DataLocation(0, number * _STEP, len(data)) for number, data in enumerate(inputs)]
     outputs = [DataLocation(0, (len(inputs) + number) * _STEP, SIZE) for number in range(len(form.expected))]
     given, taken = (tuple(map(_argument, locations)) for locations in (places, outputs))
@@ -167,4 +168,4 @@ def _with_small_constant() -> Model:
         Operation(OperationType.DEQUANTIZE, (4,), (5,)),
     ]
     main = graph([*operands, quarters, tensor(lifetime=OUTPUT)], operations)
-    return Model(main, operand_values=bytes(4) + bytes([_FILL, 130, _FILL, _FILL]))
+    return Model(main, operand_values=bytes(4) + bytes([FILL, 130, FILL, FILL]))

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Sequence
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import NO_LOOP_TIMEOUT, Execution
@@ -30,7 +31,7 @@ from npu_conformance.vts.lib.sums import prepared_or_unsupported
 cases = CaseGroup("vts.control_flow", group=Group.EXECUTION)
 
 _SIZE, _STRIDE = 4, 16
-_FILL = b"\xa5" * _SIZE
+_UNTOUCHED = bytes([FILL]) * _SIZE
 _ENDLESS = (-1.0, 5.0, 0.0, 0.0)
 """A counter below its bound to which 0 is added."""
 _TURNS = (
@@ -132,8 +133,8 @@ def _execute(
     """Execute with inputs of one element each; returns what came back, and the outputs."""
     data = [one if isinstance(one, bytes) else struct.pack("<f", one) for one in values]
     pool = context.pool(_STRIDE * (len(data) + outputs))
-    places = [DataLocation(0, at * _STRIDE, len(one)) for at, one in enumerate([*data, *[_FILL] * outputs])]
-    for place, one in zip(places, [*data, *[_FILL] * outputs], strict=True):
+    places = [DataLocation(0, at * _STRIDE, len(one)) for at, one in enumerate([*data, *[_UNTOUCHED] * outputs])]
+    for place, one in zip(places, [*data, *[_UNTOUCHED] * outputs], strict=True):
         pool.write(place.offset, one)
     arguments = [RequestArgument(location=place) for place in places]
     request = Request(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import (
@@ -22,7 +23,7 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import OutputShape, Request, Timing
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.sums import FILL, Sum, sum_of
+from npu_conformance.vts.lib.sums import Sum, sum_of
 
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)
 

@@ -8,6 +8,7 @@ import struct
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import bind, executors
@@ -28,7 +29,7 @@ from npu_conformance.vts.lib.addition import ADDITIONS, SIZE, Addition
 from npu_conformance.vts.lib.memory_domains.fixture import types_of
 from npu_conformance.vts.lib.scalar_models import REALS, largest, padding
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, POOL, constant, graph, tensor
-from npu_conformance.vts.lib.sums import FILL, Sum, prepared_or_unsupported, sum_of, with_dimensions
+from npu_conformance.vts.lib.sums import Sum, prepared_or_unsupported, sum_of, with_dimensions
 
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)
 

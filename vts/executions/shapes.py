@@ -12,6 +12,7 @@ from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.wire_model import build_request
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
@@ -40,7 +41,6 @@ from npu_conformance.vts.lib.addition import Addition, Values
 from npu_conformance.vts.lib.preparing import prepared
 from npu_conformance.vts.lib.rejection import asked_by_text_alone
 from npu_conformance.vts.lib.sums import (
-    FILL,
     Sum,
     has_size,
     of_size,

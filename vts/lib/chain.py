@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import NO_DEADLINE, Execution
@@ -39,7 +40,7 @@ LONG, SHORT = 192, 16
 _GROWTH = 0.25
 """What two additions add up to. Every value is exact in each type of ADDITIONS, so that all devices agree."""
 _ELEMENTS = 1 << 14
-_FILL = b"\xa5"
+_UNTOUCHED = bytes([FILL])
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ class Chain:
         """
         up = (start[0] / 8, start[1] / 8)
         down = (_GROWTH - up[0], _GROWTH - up[1])
-        return b"".join(map(self._filled, (start, up, down))) + _FILL * self.size
+        return b"".join(map(self._filled, (start, up, down))) + _UNTOUCHED * self.size
 
     def expected(self, start: Pair) -> bytes:
         """The output, exactly."""
@@ -155,7 +156,7 @@ class Runner:
 
     def forget(self) -> None:
         """Overwrite the output."""
-        self._pool.write(3 * self._chain.size, _FILL * self._chain.size)
+        self._pool.write(3 * self._chain.size, _UNTOUCHED * self._chain.size)
 
     def output(self) -> bytes:
         """What the output holds."""

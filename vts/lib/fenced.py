@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import config_of
 from npu_conformance.harness.run.executing.launching import (
@@ -41,7 +42,7 @@ from npu_conformance.vts.lib.load import takes_several
 _STEP = 16
 POOL, PLACES = 4 * _STEP, (0, _STEP, 2 * _STEP)
 """Bytes of the pool of one sum, and offsets of its summands and of the sum."""
-_UNTOUCHED = bytes([0xA5]) * SIZE
+_UNTOUCHED = bytes([FILL]) * SIZE
 _ROUNDS, _ROUND_SECONDS = 4, 0.002
 """How long to look for what must not happen: nothing conforming depends on it."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from npu_conformance.corpus.wire_model import build_request
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.graphs import THOROUGHLY, Judgement, judgement
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import execute
@@ -19,7 +20,6 @@ from npu_conformance.vts.lib.preparing import prepared
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array, Vector
 
-_FILL = 0xA5
 _ACCURACY = ("RGG-006", "RGG-008", "RGG-009")
 """What a wrong result of a random graph breaks."""
 
@@ -65,7 +65,7 @@ def outputs_of(context: CaseContext, vector: Vector) -> dict[str, Array]:
     built = build_request(vector, example, context.version)
     inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
     inputs.write(0, built.input_data)
-    outputs.write(0, bytes([_FILL]) * built.output_size)
+    outputs.write(0, bytes([FILL]) * built.output_size)
     request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
     execution = execute(context, prepared_model, request, measure=False)
     with checks.about("NNHAL-EXECUTE-001"):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import Execution
@@ -25,8 +26,6 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition, Pair
 
-FILL = 0xA5
-"""What output memory holds before an execution."""
 _POOL, _PLACES = 256, (0, 64)
 """Bytes of each pool, and where its arguments begin: also as AIDL likes them."""
 

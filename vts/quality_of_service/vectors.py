@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors import Vector, VectorHeader
 from npu_conformance.corpus.wire_model import build_model, build_request
-from npu_conformance.harness.judge.outputs import judge
+from npu_conformance.harness.judge.outputs import FILL, judge
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
@@ -23,7 +23,6 @@ from npu_conformance.vts.lib.deadlines import check_execution, check_preparation
 from npu_conformance.vts.lib.support import supports
 
 _DEADLINES = ("now", "short", "maximum")
-_FILL = 0xA5
 _REQUIREMENTS = (
     "NNHAL-QOS-002", "NNHAL-QOS-003", "NNHAL-QOS-004", "NNHAL-QOS-005", "NNHAL-QOS-015", "NNHAL-PREPARE-011",
 )  # fmt: skip
@@ -101,7 +100,7 @@ def _execute(
     example = vector.examples[0]
     built = build_request(vector, example, context.version)
     request, outputs = in_pools(context, built)
-    outputs.write(0, bytes([_FILL]) * built.output_size)
+    outputs.write(0, bytes([FILL]) * built.output_size)
     execution = execute(
         context, prepared_model, request, measure=True, executor=executor, deadline=deadline(name, context.version)
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
@@ -32,7 +33,7 @@ from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, graph, tenso
 
 cases = CaseGroup("vts.request_structure", group=Group.VALIDATION)
 
-_SIZE, _POOL, _FILL = addition.SIZE, 64, 0xA5
+_SIZE, _POOL = addition.SIZE, 64
 _OUTPUT = 32
 _DECLINED = {ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE}
 
@@ -133,7 +134,7 @@ def _place(offset: int, length: int = _SIZE) -> RequestArgument:
 def _filled(context: CaseContext, chosen: Addition) -> Pool:
     """A pool with both summands, and a pattern everywhere else."""
     pool = context.pool(_POOL)
-    pool.write(0, bytes([_FILL]) * _POOL)
+    pool.write(0, bytes([FILL]) * _POOL)
     pool.write(0, chosen.packed(addition.A))
     pool.write(16, chosen.packed(addition.B))
     return pool

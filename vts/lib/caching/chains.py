@@ -6,6 +6,7 @@ import contextlib
 from dataclasses import dataclass
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import execute
 from npu_conformance.harness.subject.pools import Pool, Pools
@@ -27,7 +28,6 @@ STEP = (0.25, -0.25)
 """The second summand: exact in all types, and within the range of the quantised ones up to a hundred times."""
 
 _SECOND, _OUTPUT, _POOL = 16, 32, 64
-_FILL = 0xA5
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Chain:
             return self._execute(context, prepared_model, pool)
 
     def _execute(self, context: CaseContext, prepared_model: PreparedModel, pool: Pool) -> tuple[int, bytes]:
-        before = bytearray([_FILL]) * _POOL
+        before = bytearray([FILL]) * _POOL
         before[:SIZE], before[_SECOND : _SECOND + SIZE] = self.addition.packed(A), self.addition.packed(STEP)
         pool.write(0, before)
         inputs = tuple(RequestArgument(location=DataLocation(0, at, SIZE)) for at in (0, _SECOND))

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.mirrored import MirroredPool
 
@@ -15,7 +16,6 @@ _LEAST, _REQUESTS = 2048, 4
 """Bytes of a pool, and how many requests fit at least."""
 _ALIGNMENTS = (8, 8, 16, 64)
 _TRIES = 12
-_FILL = 0xA5
 
 
 class Region(msgspec.Struct, frozen=True):
@@ -43,7 +43,7 @@ class Memory:
 
     def __init__(self, context: CaseContext, size: int) -> None:
         self._bytes = max(_LEAST, _REQUESTS * size)
-        self.pools = [MirroredPool(context.pool(self._bytes, kind), [(0, self._bytes)], _FILL) for kind in _KINDS]
+        self.pools = [MirroredPool(context.pool(self._bytes, kind), [(0, self._bytes)], FILL) for kind in _KINDS]
 
     def place(self, length: int, taken: Iterable[Region], chance: random.Random) -> Region:
         """A place that nobody uses. Raises NoRoomError."""
@@ -62,7 +62,7 @@ class Memory:
 
     def clear(self, region: Region) -> None:
         """Store what no output is."""
-        self.write(region, bytes([_FILL]) * region.length)
+        self.write(region, bytes([FILL]) * region.length)
 
     def take(self, region: Region) -> bytes:
         """Read what an execution was to write."""

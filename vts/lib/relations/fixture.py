@@ -11,6 +11,7 @@ from npu_conformance.corpus.vectors import Graph, Vector, VectorOperand
 from npu_conformance.corpus.wire_model import build_request
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.compare import outside
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.judge.tolerance import Circumstances, Tolerance, floor
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.context import CaseContext
@@ -24,7 +25,6 @@ from npu_conformance.vts.lib.relations.nets import BOOL8, FLOAT16, INT32, Net, T
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
 
-_FILL = 0xA5
 _SECOND_ORDER = 1.01
 """Legal results lie around the exact one, not around each other: their relative bounds refer to other magnitudes."""
 
@@ -108,7 +108,7 @@ class RelationFixture:
         prepared_model = prepared(context, vector, unspecified=unspecified)
         built = build_request(vector, vector.examples[0], context.version)
         request, outputs = in_pools(context, built)
-        outputs.write(0, bytes([_FILL]) * built.output_size)
+        outputs.write(0, bytes([FILL]) * built.output_size)
         execution = execute(context, prepared_model, request, measure=False)
         if unspecified and execution.status == ErrorStatus.GENERAL_FAILURE:
             raise NotSupported("the device does not execute with unspecified outputs")

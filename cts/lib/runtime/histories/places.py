@@ -7,13 +7,13 @@ import random
 import msgspec
 
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.subject.mirrored import MirroredPool
 
 ROOM = 96
 """Bytes of a cell, of which a tensor takes some."""
 _STRIDE, _CELLS = 128, 6
 _SHIFTS = (0, 0, 4, 16, 28)
-_FILL = 0xA5
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -32,7 +32,7 @@ class Places:
     def __init__(self, app: RuntimeApp, chance: random.Random) -> None:
         made = [app.shared_memory(size) for size in (_STRIDE * _CELLS, _STRIDE * _CELLS, (1 << 16) + _STRIDE * _CELLS)]
         self.handles = [handle for handle, _ in made]
-        self._pools = [MirroredPool(pool, [(0, pool.memory.size)], _FILL) for _, pool in made]
+        self._pools = [MirroredPool(pool, [(0, pool.memory.size)], FILL) for _, pool in made]
         shifts = [chance.choice(_SHIFTS) for _ in range(_CELLS)]
         starts = (0, 0, 1 << 16)
         self._cells = [
@@ -54,7 +54,7 @@ class Places:
 
     def clear(self, cell: Cell) -> None:
         """Store nothing that was computed."""
-        self.write(cell, bytes([_FILL]) * ROOM)
+        self.write(cell, bytes([FILL]) * ROOM)
 
     def take(self, cell: Cell, size: int) -> bytes:
         """Read what an execution has written, which is there from now on."""
