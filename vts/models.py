@@ -16,7 +16,10 @@ from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import execute, executors
-from npu_conformance.harness.run.preparation import NO_DEADLINE, NO_TOKEN, model_of
+from npu_conformance.harness.run.preparation import (
+    NO_TOKEN,
+    model_of,
+)
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import (
     EXHAUSTED,
@@ -27,6 +30,7 @@ from npu_conformance.specs.neuralnetworks.enums import (
     Priority,
 )
 from npu_conformance.specs.neuralnetworks.types import (
+    NO_DEADLINE,
     DataLocation,
     Model,
     Operation,

@@ -11,7 +11,10 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.preparation import NO_DEADLINE, NO_TOKEN, PreparationRecorder
+from npu_conformance.harness.run.preparation import (
+    NO_TOKEN,
+    PreparationRecorder,
+)
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import (
     ErrorStatus,
@@ -22,7 +25,7 @@ from npu_conformance.specs.neuralnetworks.enums import (
     Priority,
 )
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import DataLocation, Model, Operation, Subgraph
+from npu_conformance.specs.neuralnetworks.types import NO_DEADLINE, DataLocation, Model, Operation, Subgraph
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition, near_models
 from npu_conformance.vts.lib.addition import Addition, Pair

@@ -13,7 +13,7 @@ from npu_conformance.specs.neuralnetworks import types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import (
-    NO_DURATION,
+    UNAVAILABLE_DURATION,
     DurationCode,
     ResultCode,
     status_of_result,
@@ -144,7 +144,7 @@ class ApiExecution:
     def _duration(self, code: DurationCode) -> int:
         found = self._runtime.execution_get_duration(self.handle, code, True)
         require("execution_get_duration", found.result)
-        if found.value == NO_DURATION:
+        if found.value == UNAVAILABLE_DURATION:
             return self._compiled.version.unavailable_time
         return found.value if self._compiled.version.is_aidl else found.value // _NANOSECONDS_OF_A_MICROSECOND
 

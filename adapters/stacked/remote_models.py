@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 _A_SECOND_NS = 1_000_000_000
 _NO_TIMING = types.Timing(-1, -1)
-_WITHOUT_IDENTIFIER = -1
-"""A burst's name for memory that need not be remembered: copies are new each time."""
 
 
 class RemoteModel(hal.PreparedModel):
@@ -179,7 +177,7 @@ class _RemoteBurst(hal.Burst):
         deadline_ns: int,
         loop_timeout_duration_ns: int,
     ) -> types.ExecutionResult:
-        names = (_WITHOUT_IDENTIFIER,) * len(request.pools)
+        names = (types.NO_IDENTITY,) * len(request.pools)
         terms = measure_timing, deadline_ns, loop_timeout_duration_ns
         with self._carrier.request(request) as carried:
             return asked(lambda: self._inner.execute_synchronously(carried, names, *terms))
@@ -191,7 +189,7 @@ class _RemoteBurst(hal.Burst):
         config: types.ExecutionConfig,
         deadline_ns: int,
     ) -> types.ExecutionResult:
-        names = (_WITHOUT_IDENTIFIER,) * len(request.pools)
+        names = (types.NO_IDENTITY,) * len(request.pools)
         with self._carrier.request(request) as carried:
             return asked(lambda: self._inner.execute_synchronously_with_config(carried, names, config, deadline_ns))
 

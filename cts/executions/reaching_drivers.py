@@ -19,7 +19,7 @@ from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Oper
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverCall
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import (
     MAXIMUM_LOOP_TIMEOUT_NS,
-    NO_DURATION,
+    UNAVAILABLE_DURATION,
     DurationCode,
     ResultCode,
     RuntimePriority,
@@ -300,7 +300,9 @@ def _measured(app: ScriptedApp, compiled: Compiled, computed: Computed, way: str
     pairs = list(DurationCode)[: 4 if way == "fenced" else 2]
     found = [app.succeed("execution_get_duration", computed.handle, code, True).value for code in pairs]
     told = [1, 2, *([1, 2] if way == "fenced" else [])]
-    checks.member(found, (told, [NO_DURATION] * len(told)), "durations on hardware and in the driver, by their codes")
+    checks.member(
+        found, (told, [UNAVAILABLE_DURATION] * len(told)), "durations on hardware and in the driver, by their codes"
+    )
     return found
 
 

@@ -15,7 +15,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.neuralnetworks.runtime.result_codes import NO_DURATION, DurationCode, ResultCode
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import UNAVAILABLE_DURATION, DurationCode, ResultCode
 from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.executions.timing", interface="runtime")
@@ -56,7 +56,7 @@ def _durations_fit(app: RuntimeApp, execution: int) -> None:
         inner, outer = (
             app.succeed("execution_get_duration", execution, code, True).value for code in (on_hardware, in_driver)
         )
-        fits = NO_DURATION in (inner, outer) or inner <= outer
+        fits = UNAVAILABLE_DURATION in (inner, outer) or inner <= outer
         checks.that(fits, f"{on_hardware.name} is {inner} ns, {in_driver.name} is {outer} ns: expected no less")
 
 
@@ -103,7 +103,7 @@ def after_failure(context: CaseContext) -> None:
 def _tells_no_durations(app: RuntimeApp, execution: int) -> None:
     for code in _codes(app.level):
         answer = app.refused("execution_get_duration", ResultCode.BAD_STATE, execution, code, True)
-        checks.equal(answer.value, NO_DURATION, f"{code.name} that is not there")
+        checks.equal(answer.value, UNAVAILABLE_DURATION, f"{code.name} that is not there")
 
 
 @cases.case("several_devices", "FW-EXE-009", since=Version.V1_2)

@@ -13,7 +13,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript
-from npu_conformance.specs.neuralnetworks.runtime.result_codes import NO_DURATION, DurationCode, ResultCode
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import UNAVAILABLE_DURATION, DurationCode, ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import UNTOUCHED
 from npu_conformance.specs.neuralnetworks.types import Timing
 from npu_conformance.specs.versions import Version
@@ -39,7 +39,7 @@ def _told(hal: Version, measured: str, on_device: int = _ON_DEVICE, in_driver: i
 
 def _expected(measured: str, on_device: int = _ON_DEVICE, in_driver: int = _IN_DRIVER) -> list[int]:
     has_device, has_driver = _MEASURED[measured]
-    return [on_device if has_device else NO_DURATION, in_driver if has_driver else NO_DURATION]
+    return [on_device if has_device else UNAVAILABLE_DURATION, in_driver if has_driver else UNAVAILABLE_DURATION]
 
 
 def _computed(
@@ -68,7 +68,7 @@ def _judge(app: ScriptedApp, computed: Computed, expected: list[int]) -> None:
 
 def _judge_durations(app: ScriptedApp, found: list[int], expected: list[int], what: str) -> None:
     """Durations are those of the driver; a runtime that knows none at all gets a quality warning."""
-    if set(found) == {NO_DURATION} != set(expected):
+    if set(found) == {UNAVAILABLE_DURATION} != set(expected):
         app.context.warn_quality(f"{what}: expected {expected}, found none")
     else:
         checks.equal(found, expected, what)
@@ -99,7 +99,7 @@ def _declare_failing(hal: Version, way: str) -> None:
         app.expect("execution", computed.result, ResultCode.OP_FAILED)
         for code in (DurationCode.ON_HARDWARE, DurationCode.IN_DRIVER):
             found = app.call("execution_get_duration", computed.handle, int(code), True).value
-            checks.member(found, (NO_DURATION, UNTOUCHED), "duration after a failure")
+            checks.member(found, (UNAVAILABLE_DURATION, UNTOUCHED), "duration after a failure")
 
 
 def _declare_fenced(hal: Version, launched: str, fenced: str) -> None:

@@ -13,7 +13,7 @@ from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
-from npu_conformance.specs.neuralnetworks.runtime.result_codes import NO_DURATION, DurationCode, ResultCode
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import UNAVAILABLE_DURATION, DurationCode, ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription
 from npu_conformance.specs.versions import HIDL_LAST, Version
 
@@ -156,7 +156,7 @@ def _get_duration() -> Misuses:
 def _without_duration(app: RuntimeApp, execution: int) -> None:
     for code in _DURATIONS[: 4 if app.level >= Version.V1_3 else 2]:
         answer = app.refused("execution_get_duration", BAD_STATE, execution, code, True)
-        checks.equal(answer.value, NO_DURATION, f"duration {code.name} where there is none")
+        checks.equal(answer.value, UNAVAILABLE_DURATION, f"duration {code.name} where there is none")
 
 
 def _measured(app: RuntimeApp) -> int:

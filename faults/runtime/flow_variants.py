@@ -9,7 +9,7 @@ from npu_conformance.faults.fault import Variant
 from npu_conformance.faults.runtime.hooks import FaultyRuntime, behind, overriding
 from npu_conformance.faults.runtime.subject import edited_runtime
 from npu_conformance.faults.source_edits import SourceEdit
-from npu_conformance.specs.neuralnetworks.runtime.result_codes import NO_DURATION, ResultCode
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import UNAVAILABLE_DURATION, ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import Number
 
 _NO_BURSTS = SourceEdit(
@@ -54,7 +54,7 @@ _OTHER_ORDER = (
 
 def _no_times(_: FaultyRuntime, meant: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     answer = meant(*arguments)
-    return answer if answer.result else Number(ResultCode.NO_ERROR, NO_DURATION)
+    return answer if answer.result else Number(ResultCode.NO_ERROR, UNAVAILABLE_DURATION)
 
 
 VARIANTS = [

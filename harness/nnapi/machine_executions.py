@@ -17,7 +17,7 @@ from npu_conformance.harness.judge.api_model import (
 from npu_conformance.harness.nnapi.app import VECTOR
 from npu_conformance.harness.nnapi.machine import ApiMachine, Living, Step, handle_of, on, on_all
 from npu_conformance.specs.neuralnetworks.enums import OperandType
-from npu_conformance.specs.neuralnetworks.runtime.result_codes import NO_DURATION, ResultCode
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import UNAVAILABLE_DURATION, ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import NULL, OperandDescription, Pointer
 from npu_conformance.specs.versions import Version
 
@@ -301,5 +301,5 @@ def duration(machine: ApiMachine, step: Step) -> None:
     answer = machine.call("execution_get_duration", rule, handle_of(found), code, True)
     if machine.watched is not None and answer is not None and answer.result == ResultCode.NO_ERROR:
         told = machine.watched.durations[code]
-        expected = NO_DURATION if answer.value == NO_DURATION else told  # a runtime need not know
+        expected = UNAVAILABLE_DURATION if answer.value == UNAVAILABLE_DURATION else told  # a runtime need not know
         machine.right(answer.value, "duration", expected, "FW-EXE-020")

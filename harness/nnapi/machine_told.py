@@ -11,7 +11,7 @@ from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Prio
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverCall
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import (
     MAXIMUM_LOOP_TIMEOUT_NS,
-    NO_DURATION,
+    UNAVAILABLE_DURATION,
     RuntimePriority,
 )
 from npu_conformance.specs.neuralnetworks.types import Timing
@@ -53,7 +53,7 @@ class Watched:
     def durations(self) -> tuple[int, int]:
         """What the app is to read: on the hardware, in the driver."""
         if self.version < Version.V1_2:
-            return NO_DURATION, NO_DURATION
+            return UNAVAILABLE_DURATION, UNAVAILABLE_DURATION
         unit = 1 if self.version.is_aidl else 1000
         return unit * TIMES.time_on_device, unit * TIMES.time_in_driver
 

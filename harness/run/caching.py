@@ -13,7 +13,6 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import (
-    NO_DEADLINE,
     Preparation,
     PreparationArguments,
     PreparationRecorder,
@@ -24,7 +23,7 @@ from npu_conformance.harness.subject.files import Access, CacheFile, Files
 from npu_conformance.harness.subject.pools import new_token
 from npu_conformance.specs.neuralnetworks.enums import BYTE_SIZE_OF_CACHE_TOKEN, MAX_NUMBER_OF_CACHE_FILES, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import Device
-from npu_conformance.specs.neuralnetworks.types import CacheHandle, Model, NumberOfCacheFiles
+from npu_conformance.specs.neuralnetworks.types import NO_DEADLINE, CacheHandle, Model, NumberOfCacheFiles
 
 if TYPE_CHECKING:
     from npu_conformance.harness.subject.handle import Application

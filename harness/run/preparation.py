@@ -15,6 +15,9 @@ from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus, ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel, PreparedModelCallback
 from npu_conformance.specs.neuralnetworks.types import (
+    NO_DEADLINE as NO_DEADLINE,
+)
+from npu_conformance.specs.neuralnetworks.types import (
     CacheHandle,
     ExtensionNameAndPrefix,
     Model,
@@ -25,7 +28,6 @@ from npu_conformance.specs.neuralnetworks.types import (
 if TYPE_CHECKING:
     from npu_conformance.harness.subject.handle import SubjectHandle
 
-NO_DEADLINE = -1
 NO_TOKEN = bytes(32)
 _REFUSAL_SECONDS = 1.0
 """A rejection is notified before prepareModel returns (NNHAL-PREPARE-002): it needs no wait as long as for a model."""

@@ -18,9 +18,7 @@ from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.burst_packets import ELEMENT_SIZE, MalformedPacketError, ResultElement, pack
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.message_queue import CorruptQueueError, MessageQueue
-
-NO_IDENTITY = -1
-"""AIDL's token of a pool that is not to be kept."""
+from npu_conformance.specs.neuralnetworks.types import NO_IDENTITY
 
 POLLING_SECONDS = 0.00005
 """How long the reader looks for the next packet before it sleeps: longer pays on a quiet machine only."""

@@ -14,7 +14,7 @@ from npu_conformance.reference.runtime.objects.memory import MemoryObject
 from npu_conformance.reference.runtime.objects.operands import bad_data
 from npu_conformance.specs.neuralnetworks.hal import Fence
 from npu_conformance.specs.neuralnetworks.runtime.executions import ExecutionFunctions
-from npu_conformance.specs.neuralnetworks.runtime.result_codes import NO_DURATION, DurationCode, ResultCode
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import UNAVAILABLE_DURATION, DurationCode, ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import (
     FenceAnswer,
     Handle,
@@ -29,7 +29,7 @@ _OK = ResultCode.NO_ERROR
 
 def _no_duration(result: ResultCode) -> Number:
     """A duration is only written where the code was legal."""
-    return Number(result, NO_DURATION) if result == ResultCode.BAD_STATE else Number(result)
+    return Number(result, UNAVAILABLE_DURATION) if result == ResultCode.BAD_STATE else Number(result)
 
 
 class ExecutionApi(ApiBase, ExecutionFunctions):

@@ -128,7 +128,7 @@ class ExecutionOptions(msgspec.Struct, frozen=True):
 class Outcome(msgspec.Struct, frozen=True):
     """How a computation ended. shapes: of all outputs, where the result is NO_ERROR or OUTPUT_INSUFFICIENT_SIZE.
 
-    timing, fenced_timing: in nanoseconds, NO_DURATION where there is none.
+    timing, fenced_timing: in nanoseconds, UNAVAILABLE_DURATION where there is none.
     """
 
     result: ResultCode

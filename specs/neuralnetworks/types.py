@@ -17,6 +17,15 @@ _1_2 = since(Version.V1_2)
 _1_3 = since(Version.V1_3)
 _FL5 = since(Version.FL5)
 
+NO_DEADLINE = -1
+NO_LOOP_TIMEOUT = -1
+NO_DURATION = -1
+"""AIDL's times that are not given; what a version calls them is Version.unavailable_time."""
+NO_IDENTITY = -1
+"""A burst's memory identifier token of a pool that is not to be kept."""
+READ_ONLY = 1
+"""Memory.prot of memory that is only read."""
+
 
 class Memory(Wire, frozen=True):
     """A pool of bytes both sides can reach. `token` names it on the wire (docs/wire-protocol.md); 0 is a null handle.

@@ -10,11 +10,13 @@ from msgspec.structs import replace
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.burst import NO_IDENTITY, Burst
+from npu_conformance.harness.run.executing.burst import (
+    Burst,
+)
 from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.types import Request, RequestMemoryPool
+from npu_conformance.specs.neuralnetworks.types import NO_IDENTITY, Request, RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.burst import PAIRS, BurstFixture, added, burst_fixture
 from npu_conformance.vts.lib.deadlines import LATE

@@ -14,8 +14,6 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst import Burst
 from npu_conformance.harness.run.executing.execution import (
-    NO_DEADLINE,
-    NO_LOOP_TIMEOUT,
     Execution,
     ExecutionOptions,
     ExecutionRecorder,
@@ -32,6 +30,8 @@ from npu_conformance.specs.neuralnetworks.enums import (
 )
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
+    NO_DEADLINE,
+    NO_LOOP_TIMEOUT,
     DataLocation,
     Model,
     Operation,

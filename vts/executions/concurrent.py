@@ -11,7 +11,6 @@ from npu_conformance.harness.judge.verdicts import Hung, NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import (
-    NO_DEADLINE,
     Execution,
     ExecutionOptions,
     ExecutionRecorder,
@@ -28,7 +27,7 @@ from npu_conformance.specs.neuralnetworks.enums import (
     Priority,
 )
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import Model, Request
+from npu_conformance.specs.neuralnetworks.types import NO_DEADLINE, Model, Request
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition, Pair

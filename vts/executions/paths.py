@@ -11,8 +11,6 @@ from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import (
-    NO_DEADLINE,
-    NO_LOOP_TIMEOUT,
     ExecutionRecorder,
     shape_rules,
     timing_rules,
@@ -20,7 +18,7 @@ from npu_conformance.harness.run.executing.execution import (
 from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.types import OutputShape, Request, Timing
+from npu_conformance.specs.neuralnetworks.types import NO_DEADLINE, NO_LOOP_TIMEOUT, OutputShape, Request, Timing
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.sums import Sum, sum_of

@@ -9,7 +9,6 @@ from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import (
-    NO_DEADLINE,
     Execution,
     ExecutionOptions,
     config_of,
@@ -18,6 +17,7 @@ from npu_conformance.harness.run.executing.execution import (
 from npu_conformance.harness.run.executing.executors import bind, run_reusable
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus
+from npu_conformance.specs.neuralnetworks.types import NO_DEADLINE
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Pair

@@ -17,8 +17,6 @@ from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import (
-    NO_DEADLINE,
-    NO_LOOP_TIMEOUT,
     Execution,
     ExecutionOptions,
     in_pools,
@@ -29,6 +27,8 @@ from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import (
+    NO_DEADLINE,
+    NO_LOOP_TIMEOUT,
     DataLocation,
     OutputShape,
     Request,

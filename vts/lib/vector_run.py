@@ -28,7 +28,7 @@ from npu_conformance.harness.run.vector_verdicts import Found, Verdicts
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import Memory, OutputShape, Request, RequestMemoryPool
+from npu_conformance.specs.neuralnetworks.types import READ_ONLY, Memory, OutputShape, Request, RequestMemoryPool
 from npu_conformance.specs.requirements import result_requirement
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.configurations import DEVICE, Configuration, configurations
@@ -43,7 +43,6 @@ from npu_conformance.vts.lib.support import supports
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
 
-_READ_ONLY = 1
 
 _OTHER_BITS = "the results differ in some bits from those of another way to execute the model"
 _OTHER_SAMPLES = "equal seeds gave other samples than in an execution before"
@@ -183,7 +182,7 @@ class _Runner:
         if configuration.memory == DEVICE:
             example = self._vector.examples[configuration.example]
             return request_in_buffers(self._context, prepared_model, built, example, inputs, outputs)
-        input_memory = replace(inputs.memory, prot=_READ_ONLY) if configuration.read_only else inputs.memory
+        input_memory = replace(inputs.memory, prot=READ_ONLY) if configuration.read_only else inputs.memory
         return _InPools(built.request(RequestMemoryPool(pool=input_memory), RequestMemoryPool(pool=outputs.memory)))
 
     def _prepare(self, configuration: Configuration) -> PreparedModel:

@@ -10,6 +10,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer
+from npu_conformance.specs.neuralnetworks.types import READ_ONLY
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import SIZE, A, B
@@ -26,7 +27,6 @@ from npu_conformance.vts.lib.memory_domains.fixture import (
 cases = CaseGroup("vts.memory_domains", group=Group.MEMORY)
 _SINCE = Version.V1_3
 _WRONG_SIZES = (SIZE // 2, SIZE * 2, SIZE - 1, SIZE + 1)
-_READ_ONLY = 1
 _KINDS = ("ashmem", "mmap_fd", "hardware_buffer_blob")
 
 
@@ -188,7 +188,7 @@ def copy_from_read_only(fixture: BufferFixture) -> None:
     made = _closed(fixture)
     for values in (A, B):
         source = fixture.pool(fixture.chosen.packed(values), "mmap_fd")
-        memory = replace(source.memory, prot=_READ_ONLY)
+        memory = replace(source.memory, prot=READ_ONLY)
         copied = status_of(functools.partial(made.buffer.copy_from, memory, ()))
         checks.status(copied, {NONE}, "copyFrom of memory that may only be read")
         fixture.holds(made, values, "content copied from memory that may only be read")

@@ -9,14 +9,13 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import (
-    NO_DEADLINE,
-    NO_LOOP_TIMEOUT,
     ExecutionOptions,
     ExecutionRecorder,
 )
 from npu_conformance.harness.run.executing.executors import bind
 from npu_conformance.specs.errors import InterfaceError, Unsupported
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import NO_DEADLINE, NO_LOOP_TIMEOUT
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import SIZE, SUM, A, B

@@ -8,12 +8,14 @@ from collections.abc import Callable
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.execution import NO_LOOP_TIMEOUT, Execution
+from npu_conformance.harness.run.executing.execution import (
+    Execution,
+)
 from npu_conformance.harness.run.executing.executors import execute, executors
 from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationRecorder, model_of
 from npu_conformance.specs.errors import ServiceError, status_name
 from npu_conformance.specs.neuralnetworks.enums import MISSED, ErrorStatus, ExecutionPreference, Priority
-from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, PrepareModelConfig
+from npu_conformance.specs.neuralnetworks.types import NO_LOOP_TIMEOUT, ExecutionConfig, PrepareModelConfig
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.chain import LONG, SHORT, Runner, longest

@@ -16,8 +16,6 @@ from npu_conformance.harness.judge.verdicts import Hung
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import (
-    NO_DEADLINE,
-    NO_LOOP_TIMEOUT,
     Execution,
     ExecutionRecorder,
     synchronous,
@@ -25,7 +23,7 @@ from npu_conformance.harness.run.executing.execution import (
 )
 from npu_conformance.specs.errors import ServiceError, status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
-from npu_conformance.specs.neuralnetworks.types import OutputShape, Timing
+from npu_conformance.specs.neuralnetworks.types import NO_DEADLINE, NO_LOOP_TIMEOUT, OutputShape, Timing
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib.addition import Pair
 from npu_conformance.vts.lib.chain import LONG, SHORT, Runner, longest

@@ -15,9 +15,8 @@ from npu_conformance.harness.run.executing.execution import (
 )
 from npu_conformance.specs.errors import DeadObject, InterfaceError, NotVisible
 from npu_conformance.specs.neuralnetworks import hal
+from npu_conformance.specs.neuralnetworks.types import NO_IDENTITY as NO_IDENTITY
 from npu_conformance.specs.neuralnetworks.types import Request
-
-NO_IDENTITY = -1
 
 
 class Burst:

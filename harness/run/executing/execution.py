@@ -18,6 +18,7 @@ from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import ExecutionCallback, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
+    NO_DEADLINE,
     ExecutionConfig,
     ExecutionResult,
     ExtensionNameAndPrefix,
@@ -27,11 +28,13 @@ from npu_conformance.specs.neuralnetworks.types import (
     Timing,
     TokenValuePair,
 )
+from npu_conformance.specs.neuralnetworks.types import (
+    NO_DURATION as NO_DURATION,
+)
+from npu_conformance.specs.neuralnetworks.types import (
+    NO_LOOP_TIMEOUT as NO_LOOP_TIMEOUT,
+)
 from npu_conformance.specs.versions import Version
-
-NO_DEADLINE = -1
-NO_LOOP_TIMEOUT = -1
-NO_DURATION = -1
 
 
 class Versioned(Protocol):

@@ -13,8 +13,6 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing import launching
 from npu_conformance.harness.run.executing.burst import Burst
 from npu_conformance.harness.run.executing.execution import (
-    NO_DEADLINE,
-    NO_LOOP_TIMEOUT,
     Execution,
     ExecutionOptions,
     Surroundings,
@@ -27,7 +25,7 @@ from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import Execution as ReusableExecution
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import Request
+from npu_conformance.specs.neuralnetworks.types import NO_DEADLINE, NO_LOOP_TIMEOUT, Request
 from npu_conformance.specs.versions import HIDL_LAST, NEWEST, OLDEST, Version
 
 Run = Callable[[], Execution]

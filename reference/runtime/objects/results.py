@@ -5,7 +5,7 @@ from __future__ import annotations
 from npu_conformance.reference.runtime.backend import Outcome
 from npu_conformance.reference.runtime.objects.arguments import Arguments
 from npu_conformance.reference.runtime.objects.operands import bad_data, bad_state
-from npu_conformance.specs.neuralnetworks.runtime.result_codes import NO_DURATION, DurationCode, ResultCode
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import UNAVAILABLE_DURATION, DurationCode, ResultCode
 from npu_conformance.specs.neuralnetworks.types import OutputShape, Timing
 
 _HAS_SHAPES = (ResultCode.NO_ERROR, ResultCode.OUTPUT_INSUFFICIENT_SIZE)
@@ -46,7 +46,7 @@ class Results:
         if code in _FENCED:
             timing = self._outcome.fenced_timing or timing
         if timing is None:
-            return NO_DURATION
+            return UNAVAILABLE_DURATION
         return timing.time_on_device if code in _ON_HARDWARE else timing.time_in_driver
 
 

@@ -9,10 +9,10 @@ import msgspec
 
 from npu_conformance.reference.runtime.backend import Argument, ExecutionOptions, Outcome, RuntimeDevice
 from npu_conformance.specs.neuralnetworks import hal, types
-from npu_conformance.specs.neuralnetworks.runtime.result_codes import NO_DURATION, ResultCode
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import UNAVAILABLE_DURATION, ResultCode
 from npu_conformance.specs.plugin import Clock
 
-NO_TIMING = types.Timing(NO_DURATION, NO_DURATION)
+NO_TIMING = types.Timing(UNAVAILABLE_DURATION, UNAVAILABLE_DURATION)
 _LATEST_NS = 2**63 - 1
 """Deadlines do not lie behind it (FW-QOS-001: timeouts saturate)."""
 

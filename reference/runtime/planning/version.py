@@ -10,7 +10,7 @@ from npu_conformance.reference.runtime.planning.extract import COMPUTED, extract
 from npu_conformance.reference.runtime.planning.parts import NO_TIMING
 from npu_conformance.specs.neuralnetworks.compliance import convert_to
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType, Priority
-from npu_conformance.specs.neuralnetworks.runtime.result_codes import NO_DURATION, RuntimePriority
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import UNAVAILABLE_DURATION, RuntimePriority
 from npu_conformance.specs.neuralnetworks.types import (
     BLOB_FORMAT,
     HardwareBufferDescription,
@@ -118,7 +118,7 @@ def time_for(version: Version, time_ns: int | None) -> int:
 
 
 def timing_of(version: Version, timing: Timing | None) -> Timing:
-    """A driver's timing in nanoseconds, NO_DURATION for what it did not measure."""
+    """A driver's timing in nanoseconds, UNAVAILABLE_DURATION for what it did not measure."""
     if timing is None:
         return NO_TIMING
     return Timing(_nanoseconds(version, timing.time_on_device), _nanoseconds(version, timing.time_in_driver))
@@ -126,5 +126,5 @@ def timing_of(version: Version, timing: Timing | None) -> Timing:
 
 def _nanoseconds(version: Version, time: int) -> int:
     if time == version.unavailable_time or time < 0:
-        return NO_DURATION
-    return time if version.is_aidl else min(time * 1000, NO_DURATION)
+        return UNAVAILABLE_DURATION
+    return time if version.is_aidl else min(time * 1000, UNAVAILABLE_DURATION)

@@ -61,7 +61,7 @@ class DurationCode(enum.IntEnum):
 MAX_SIZE_OF_IMMEDIATELY_COPIED_VALUES = 128
 """Bytes of a constant that setOperandValue copies at once; of larger ones it keeps the pointer until finish."""
 BYTE_SIZE_OF_CACHE_TOKEN = 32
-NO_DURATION = 2**64 - 1
+UNAVAILABLE_DURATION = 2**64 - 1
 """A time that is not available."""
 DEFAULT_LOOP_TIMEOUT_NS = 2_000_000_000
 MAXIMUM_LOOP_TIMEOUT_NS = 15_000_000_000

@@ -13,7 +13,7 @@ from npu_conformance.specs.neuralnetworks import types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState, OperationType
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript, Misbehaviour
-from npu_conformance.specs.neuralnetworks.runtime.result_codes import NO_DURATION, ResultCode
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import UNAVAILABLE_DURATION, ResultCode
 from npu_conformance.specs.versions import Version
 
 ADD, MUL = OperationType.ADD, OperationType.MUL
@@ -66,8 +66,8 @@ def test_hidl_can_be_told_to_execute_asynchronously(hal: Version) -> None:
 def test_times_are_nanoseconds(hal: Version) -> None:
     planning = Planning(DriverScript("a", hal=hal, timing=types.Timing(3, hal.unavailable_time)))
     outcome, _ = planning.run(planning.compile(chain(ADD), "a"), [numbers()], measure_timing=True)
-    expected = NO_DURATION if hal < Version.V1_2 else 3 if hal.is_aidl else 3000
-    assert outcome.timing == types.Timing(expected, NO_DURATION)
+    expected = UNAVAILABLE_DURATION if hal < Version.V1_2 else 3 if hal.is_aidl else 3000
+    assert outcome.timing == types.Timing(expected, UNAVAILABLE_DURATION)
 
 
 @EVERY_VERSION
