@@ -57,7 +57,7 @@ BY_STRING = {
     "harness/subject/plugin_loading.py: '; npu_conformance.adapters.engine.engine_plugin('": "a message",
     "harness/subject/plugin_loading.py: 'npu_conformance.adapters.engine_interface'": "engines are known by this name",
     "adapters/engine_interface.py: import_module(name)": "the optional package of an engine, none of the project's",
-    "cli/commands/vectors.py: import_module(module)": "an engine of the user's own",
+    "cli/commands/_witness.py: import_module(module)": "an engine of the user's own",
     "corpus/importers/aosp/confinement.py: import_module(name)": "loads what a specification may import, before it may",
     "benchmarks/bench_fuzz.py: import_module(module)": "drivers with planted defects",
     "faults/code_swap.py: import_module(module_name)": "a fault names the module that it edits",

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import functools
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from npu_conformance.cli.commands import _stored_vectors
 from npu_conformance.cli.commands._options import add_catalogue_option
 from npu_conformance.cli.commands._output import write_text
+from npu_conformance.cli.commands._witness import ENGINES
 from npu_conformance.cli.errors import UsageError
-from npu_conformance.harness.judge.outcome_table import OK, WRONG
+from npu_conformance.harness.judge.outcome_table import OK
 from npu_conformance.specs.diagnostics.counted import counted
-
-if TYPE_CHECKING:
-    from npu_conformance.corpus.vectors import Vector
-    from npu_conformance.corpus.witnesses import Engine
-
-
-ENGINES = ("litert", "tflm", "onnx")
-"""The witnesses that come with this project, by their names in vectors."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -108,62 +98,9 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _witness(options: argparse.Namespace) -> int:
-    from npu_conformance.cli.commands import _own_vectors
-    from npu_conformance.cli.commands._witness_process import testimonies
-    from npu_conformance.cli.commands._witness_tally import Tally
-    from npu_conformance.corpus import contradicted, vectors, witnesses
-    from npu_conformance.corpus.vectors import writing
+    from npu_conformance.cli.commands import _witness as witness
 
-    if options.record and not (options.engine or options.driver):
-        raise UsageError("--record needs an --engine or a --driver: the oracle is a witness of all vectors anyway")
-    if options.record and options.catalogue:
-        raise UsageError("--record writes into the vectors of this project: leave --catalogue out")
-    if options.record and options.vectors:
-        raise UsageError("--record writes into the vectors of this project: leave --vectors out")
-    problems = 0
-    if options.vectors:
-        operations, given, problems = _own_vectors.read(options.vectors, options.operations)
-        engines: dict[str, Engine] = {contradicted.NAME: contradicted.oracle}
-    else:
-        operations = _stored_vectors.operations(
-            options.operations, (*vectors.operations(), *vectors.registered_operations())
-        )
-        given, engines = functools.partial(_stored, operations), {"oracle": witnesses.oracle}
-    engines.update((spec, _engine(spec)) for spec in options.engine)
-    drivers = _drivers(options)
-    tallies = {name: Tally(name, operations) for name in (*engines, *drivers)}
-    for name, engine in (engines | drivers).items():
-        asked = functools.partial(given, refused=name in drivers)
-        for vector, testimony in zip(asked(), testimonies(asked, name, engine), strict=True):
-            tallies[name].add(vector, testimony)
-    for name, tally in tallies.items():
-        print(tally.summary())
-        if options.record and name != "oracle":
-            writing.record(name, tally.agreed, tally.taken)
-    return WRONG if problems or any(tally.disagreed for tally in tallies.values()) else OK
-
-
-def _stored(operations: list[str], *, refused: bool) -> Iterator[Vector]:
-    """Return the stored vectors that have expected values. refused: those that have to be refused, too."""
-    from npu_conformance.corpus import vectors
-
-    for operation in operations:
-        for header in vectors.headers(operation):
-            if header.rejected is None or refused:
-                yield vectors.load(operation, header.name)
-
-
-def _drivers(options: argparse.Namespace) -> dict[str, Engine]:
-    """The driver of the command line, by its name."""
-    if options.driver is None:
-        return {}
-    from npu_conformance.cli.commands._driver_witness import DriverWitness
-    from npu_conformance.harness.subject.plugin_options import parse_options
-
-    name, separator, plugin = options.driver.partition("=")
-    if not (name and separator and plugin):
-        raise UsageError(f"--driver {options.driver}: expected NAME=PLUGIN")
-    return {name: DriverWitness(plugin, parse_options(options.plugin_option))}
+    return witness.execute(options)
 
 
 def _generate(options: argparse.Namespace) -> int:
@@ -237,26 +174,3 @@ def _import_tflite(options: argparse.Namespace) -> int:
     from npu_conformance.cli.commands import _tflite
 
     return _tflite.execute(options)
-
-
-def _engine(spec: str) -> Engine:
-    if spec in ENGINES:
-        from npu_conformance.adapters import engine_witness
-
-        engine: Engine = getattr(engine_witness, spec)
-        return engine
-    return _foreign_engine(spec)
-
-
-def _foreign_engine(spec: str) -> Engine:
-    """Return the engine that MODULE:FUNCTION names, a function of the user's own."""
-    import importlib
-
-    module, separator, name = spec.partition(":")
-    try:
-        found: Engine = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UsageError(f"--engine {spec}: {error}") from None
-    if not separator or not callable(found):
-        raise UsageError(f"--engine {spec}: expected MODULE:FUNCTION")
-    return found
