@@ -58,7 +58,8 @@ from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.executing.execution import ExecutionOptions
 from npu_conformance.harness.run.executing.executors import EXECUTORS, executors
 from npu_conformance.harness.subject.handle import SubjectHandle
-from npu_conformance.harness.subject.pools import Pool, aidl_form
+from npu_conformance.harness.subject.memory_kinds import aidl_form
+from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks import hal

@@ -20,7 +20,7 @@ from npu_conformance.harness.run.preparation import (
     prepare_from_cache,
 )
 from npu_conformance.harness.subject.files import Access, CacheFile, Files
-from npu_conformance.harness.subject.pools import new_token
+from npu_conformance.harness.subject.memory_kinds import new_token
 from npu_conformance.specs.neuralnetworks.enums import BYTE_SIZE_OF_CACHE_TOKEN, MAX_NUMBER_OF_CACHE_FILES, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import Device
 from npu_conformance.specs.neuralnetworks.types import NO_DEADLINE, CacheHandle, Model, NumberOfCacheFiles

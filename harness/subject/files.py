@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from npu_conformance.harness.judge.verdicts import Failed, NoSharedMemory, NotApplicable
 from npu_conformance.harness.subject import private_files
-from npu_conformance.harness.subject.pools import new_token
+from npu_conformance.harness.subject.memory_kinds import new_token
 from npu_conformance.harness.subject.shared_files import shortage
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.files import ACCESS_FLAGS

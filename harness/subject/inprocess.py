@@ -15,8 +15,9 @@ from npu_conformance.harness.subject.files import Files, ServedFiles
 from npu_conformance.harness.subject.handle import Application
 from npu_conformance.harness.subject.host import serve_in_thread
 from npu_conformance.harness.subject.inference_tool import settled
+from npu_conformance.harness.subject.memory_kinds import memory_of
 from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin, manifest_of, with_version
-from npu_conformance.harness.subject.pools import MappedPool, Pool, Pools, ReachedPool, memory_of
+from npu_conformance.harness.subject.pools import MappedPool, Pool, Pools, ReachedPool
 from npu_conformance.harness.subject.remote import playing
 from npu_conformance.harness.subject.remote_application import RemoteApplication, RemoteMemory
 from npu_conformance.harness.subject.shared_files import FileStore

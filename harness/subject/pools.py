@@ -1,34 +1,22 @@
-"""The harness's side of shared memory: pools, their transports, and their quick reuse from case to case."""
+"""The harness's side of shared memory: pools, and their transports."""
 
 from __future__ import annotations
 
 import mmap
-import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
-from msgspec.structs import replace
-
 from npu_conformance.harness.judge.verdicts import Failed, breach
+from npu_conformance.harness.subject.memory_kinds import aidl_form as aidl_form
+from npu_conformance.harness.subject.memory_kinds import memory_of
+from npu_conformance.harness.subject.queue_file import QueueFile
 from npu_conformance.harness.subject.shared_files import FileStore, SharedFile, shortage
 from npu_conformance.harness.wire.protocol import DATA_LIMIT, Attach
-from npu_conformance.specs.neuralnetworks.types import BLOB_FORMAT, HardwareBufferDescription, Memory
-from npu_conformance.specs.versions import Version
+from npu_conformance.specs.neuralnetworks.types import Memory
 
 if TYPE_CHECKING:
     # Whoever has no bursts does not need ctypes.
     from npu_conformance.specs.neuralnetworks.message_queue import QueueMemory
-
-_PIXEL_FORMAT, _PIXEL_BYTES = 1, 4
-"""AHardwareBuffer's R8G8B8A8_UNORM."""
-
-_AIDL_KINDS = {
-    "mmap_fd": "mappableFile",
-    "hardware_buffer_blob": "hardwareBuffer",
-    "hardware_buffer": "hardwareBuffer",
-}
-"""Members of AIDL's union for what HIDL names otherwise; only the description says what is a BLOB."""
-
 
 OnClose = Callable[[bool], None]
 """Gives memory back. It is told whether the pool lies apart: one that held its pool would be in a circle with it."""
@@ -154,44 +142,12 @@ class FilePool(_SharedPool):
 
     def queue_memory(self) -> QueueMemory:
         """The bytes, each access of them a system call."""
-        return _QueueFile(self, self._open_file())
+        return QueueFile(self.memory.size, self._open_file(), self.read, self.write)
 
     def _open_file(self) -> SharedFile:
         if not self.is_open:
             raise ValueError("the pool is closed")
         return self._file
-
-
-class _QueueFile:
-    """A queue's memory in a file. See QueueMemory."""
-
-    def __init__(self, pool: FilePool, file: SharedFile) -> None:
-        self.size = pool.memory.size
-        self.page = _first_page(file)
-        self.counters = _Counters(pool)
-        self.read, self.write = pool.read, pool.write
-
-
-def _first_page(file: SharedFile) -> memoryview:
-    """What futex calls name. Nothing is read or written through it: where the file is cut off that ends the process."""
-    try:
-        return memoryview(mmap.mmap(file.descriptor, mmap.PAGESIZE))
-    except ValueError:  # it is too short
-        file.read(0, mmap.PAGESIZE)
-        raise
-
-
-class _Counters:
-    """The counters of a queue in a file. The kernel copies eight aligned bytes at one stroke."""
-
-    def __init__(self, pool: FilePool) -> None:
-        self._pool = pool
-
-    def __getitem__(self, index: int) -> int:
-        return int.from_bytes(self._pool.read(8 * index, 8), "little")
-
-    def __setitem__(self, index: int, value: int) -> None:
-        self._pool.write(8 * index, value.to_bytes(8, "little"))
 
 
 class MessagePool(Pool):
@@ -308,27 +264,3 @@ class SharedPools:
             file.remove()
         else:
             self._store.give_back(file)
-
-
-def new_token() -> int:
-    """Draw a random token: positive, less than 2^49, in practice never drawn before."""
-    return 1 + int.from_bytes(os.urandom(6), "little")
-
-
-def memory_of(kind: str, size: int) -> Memory:
-    """Describe memory of a kind under a new token. kind: HIDL's name."""
-    return Memory(kind, size, new_token(), description=_description(kind, size))
-
-
-def aidl_form(memory: Memory, version: Version) -> Memory:
-    """The memory with its kind as the version names it."""
-    return replace(memory, kind=_AIDL_KINDS.get(memory.kind, memory.kind)) if version.is_aidl else memory
-
-
-def _description(kind: str, size: int) -> HardwareBufferDescription | None:
-    if kind == "hardware_buffer":
-        pixels = -(-size // _PIXEL_BYTES)
-        return HardwareBufferDescription(width=pixels, height=1, layers=1, format=_PIXEL_FORMAT, stride=pixels)
-    if kind == "hardware_buffer_blob":
-        return HardwareBufferDescription(width=size, height=1, layers=1, format=BLOB_FORMAT)
-    return None

@@ -11,8 +11,9 @@ from npu_conformance.harness.judge.verdicts import CaseEnded, Failed, Hung, Refu
 from npu_conformance.harness.subject.concurrency import Result, run_concurrently
 from npu_conformance.harness.subject.endpoints import Endpoint, StartOptions
 from npu_conformance.harness.subject.files import Files, ServedFiles
+from npu_conformance.harness.subject.memory_kinds import new_token
 from npu_conformance.harness.subject.patience import limited
-from npu_conformance.harness.subject.pools import Pools, SharedPools, new_token
+from npu_conformance.harness.subject.pools import Pools, SharedPools
 from npu_conformance.harness.subject.shared_files import FileStore
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.connection import Connection, marked_concurrent

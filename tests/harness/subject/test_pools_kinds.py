@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from npu_conformance.harness.subject.loading import Isolation, open_subject
-from npu_conformance.harness.subject.pools import aidl_form, memory_of
+from npu_conformance.harness.subject.memory_kinds import aidl_form, memory_of
 from npu_conformance.specs.neuralnetworks.validate_scope import profile
 from npu_conformance.specs.versions import Version
 
