@@ -15,9 +15,9 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import execute
 from npu_conformance.harness.run.preparation import PreparationArguments, PreparationRecorder, model_of, prepare
 from npu_conformance.harness.subject.handle import Application
+from npu_conformance.harness.subject.holdings import COUNTS, Holdings, holdings_of, private_kib
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.harness.subject.remote_application import RemoteApplication
-from npu_conformance.harness.subject.resources import Resources, private_kib, resources_of
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -157,12 +157,12 @@ def leaks(context: CaseContext) -> None:
     cache = CacheClient(context).cache() if context.version >= Version.V1_2 else None
     for _ in range(2):
         _passing_client(context, chosen, cache)
-    before = _resources(context)
+    before = _holdings(context)
     for _ in range(_ROUNDS):
         _passing_client(context, chosen, cache)
     # The driver may still be clearing up behind the last ones.
-    _come_back(context, lambda: not _grown(before, _resources(context)))
-    for name, growth in _grown(before, _resources(context)).items():
+    _come_back(context, lambda: not _grown(before, _holdings(context)))
+    for name, growth in _grown(before, _holdings(context)).items():
         context.warn_quality(f"{_ROUNDS} clients that died have left {growth} {name.replace('_', ' ')} behind")
 
 
@@ -175,12 +175,12 @@ def released(context: CaseContext) -> None:
     chosen.put(pool)
     for _ in range(2):
         _let_go(context, small, large, pool)
-    before = _resources(context).threads, private_kib(context.subject.process())
+    before = _holdings(context).threads, private_kib(context.subject.process())
     for _ in range(_ROUNDS):
         _let_go(context, small, large, pool)
 
     def growth() -> tuple[int, int]:
-        return _resources(context).threads - before[0], private_kib(context.subject.process()) - before[1]
+        return _holdings(context).threads - before[0], private_kib(context.subject.process()) - before[1]
 
     def is_back() -> bool:
         threads, memory = growth()
@@ -221,11 +221,11 @@ def buffers(context: CaseContext) -> None:
 
     for _ in range(2):
         use_one()
-    before = _resources(context)
+    before = _holdings(context)
     for _ in range(_ROUNDS):
         use_one()
-    _come_back(context, lambda: not _grown(before, _resources(context)))
-    for name, growth in _grown(before, _resources(context)).items():
+    _come_back(context, lambda: not _grown(before, _holdings(context)))
+    for name, growth in _grown(before, _holdings(context)).items():
         context.warn_quality(
             f"{_ROUNDS} buffers that were let go of have left {growth} {name.replace('_', ' ')} behind"
         )
@@ -276,15 +276,15 @@ def _come_back(context: CaseContext, is_back: Callable[[], bool]) -> bool:
     return True
 
 
-def _resources(context: CaseContext) -> Resources:
-    found = resources_of(context.subject.process())
+def _holdings(context: CaseContext) -> Holdings:
+    found = holdings_of(context.subject.process())
     if found is None:
         raise NotApplicable("what the driver's process holds cannot be seen")
     return found
 
 
-def _grown(before: Resources, after: Resources) -> dict[str, int]:
-    growth = {name: getattr(after, name) - getattr(before, name) for name in before.__struct_fields__}
+def _grown(before: Holdings, after: Holdings) -> dict[str, int]:
+    growth = {name: getattr(after, name) - getattr(before, name) for name in COUNTS}
     return {name: change for name, change in growth.items() if 2 * change >= _ROUNDS}
 
 

@@ -7,10 +7,8 @@ import itertools
 from collections import deque
 from collections.abc import Callable
 
-from msgspec.structs import astuple
-
 from npu_conformance.fuzz.lib.findings import Found, signature
-from npu_conformance.harness.subject.resources import Resources, resources_of
+from npu_conformance.harness.subject.holdings import Holdings, holdings_of
 
 _EVERY = 250
 """Inputs between two looks."""
@@ -29,7 +27,7 @@ class LeakWatch:
     def __init__(self, process: Callable[[], int]) -> None:
         self._process = process
         self._inputs: deque[bytes] = deque(maxlen=_EVERY)
-        self._before: Resources | None = None
+        self._before: Holdings | None = None
         self._count = 0
 
     def suspects(self, data: bytes) -> tuple[bytes, ...]:
@@ -37,10 +35,10 @@ class LeakWatch:
         self._inputs.append(data)
         self._count += 1
         if self._count == _WARM:
-            self._before = resources_of(self._process())
+            self._before = holdings_of(self._process())
         if self._count % _EVERY:
             return ()
-        before, self._before = self._before, resources_of(self._process())
+        before, self._before = self._before, holdings_of(self._process())
         if before is None or self._before is None or not _has_grown(before, self._before, _SUSPICIOUS):
             return ()
         return tuple(self._inputs)
@@ -51,7 +49,7 @@ class LeakWatch:
         for _ in range(_TIMES):
             run(data)
             looks.append(self._look())
-        for name, counts in zip(_names(), zip(*looks, strict=True), strict=True):
+        for name, counts in zip(_NAMES, zip(*looks, strict=True), strict=True):
             if all(later > earlier for earlier, later in itertools.pairwise(counts)):
                 told = f"{counts[-1] - counts[0]} {_NAMES[name]} remain after {_TIMES} runs of one input"
                 return Found("leak", told, _NAMES[name])
@@ -64,13 +62,13 @@ class LeakWatch:
 
     def _look(self) -> tuple[int, ...]:
         gc.collect(1)  # what waits for the collector is no leak; it is as young as the run
-        found = resources_of(self._process())
-        return astuple(found) if found is not None else (0,) * len(_names())
+        found = holdings_of(self._process())
+        return _counted(found) if found is not None else (0,) * len(_NAMES)
 
 
-def _names() -> tuple[str, ...]:
-    return Resources.__struct_fields__
+def _counted(found: Holdings) -> tuple[int, ...]:
+    return tuple(getattr(found, name) for name in _NAMES)
 
 
-def _has_grown(before: Resources, after: Resources, by: int) -> bool:
-    return any(later >= earlier + by for earlier, later in zip(astuple(before), astuple(after), strict=True))
+def _has_grown(before: Holdings, after: Holdings, by: int) -> bool:
+    return any(later >= earlier + by for earlier, later in zip(_counted(before), _counted(after), strict=True))

@@ -14,6 +14,7 @@ from collections.abc import Callable
 import msgspec
 
 from npu_conformance.harness.judge.verdicts import Crashed
+from npu_conformance.harness.subject.holdings import children_of
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.harness.subject.stack_signal import STACK_SIGNAL
 from npu_conformance.harness.subject.zygote import (
@@ -28,7 +29,6 @@ from npu_conformance.harness.subject.zygote import (
     Printed,
     Read,
     Start,
-    children_of,
 )
 from npu_conformance.specs.diagnostics import last_words, stacks
 from npu_conformance.specs.diagnostics.signal_name import how_it_ended

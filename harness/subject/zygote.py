@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
 
+from npu_conformance.harness.subject.holdings import children_of
 from npu_conformance.harness.subject.stack_signal import STACK_SIGNAL, tell_when_asked
 from npu_conformance.specs.forked import end_with_parent, process_control
 
@@ -354,15 +355,6 @@ def _kill_orphans() -> None:
         for pid in children:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, 0)
-
-
-def children_of(pid: int) -> list[int]:
-    """Processes that a process's main thread has started, the oldest first; none where the kernel does not tell."""
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children") as file:
-            return [int(child) for child in file.read().split()]
-    except FileNotFoundError:  # a kernel without CONFIG_PROC_CHILDREN: the process group has to do
-        return []
 
 
 def main() -> None:

@@ -14,15 +14,14 @@ from collections.abc import Callable, Sequence
 
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, NotApplicable
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject.holdings import COUNTS, Holdings
 from npu_conformance.harness.subject.host import peer
 from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.mlts.lib import clients
 from npu_conformance.mlts.lib.leaks import (
-    COUNTS,
-    Holdings,
     Process,
     descendants,
-    holdings_of,
+    held_by_family,
     identity_of,
     steady_growth,
     told,
@@ -118,7 +117,7 @@ class Watch:
             self._check_driver()
         if self._context.restarts:
             return
-        if self._process == 0 or holdings_of(self._process) is None:
+        if self._process == 0 or held_by_family(self._process) is None:
             self._context.note("leaks", "not looked for: the driver's process is out of sight")
             return
         with self._context.configuration("leaks", requirements=("ML-CRS-016",)):
@@ -159,7 +158,7 @@ class Watch:
 
         NotApplicable where the driver's process is out of sight.
         """
-        if self._process == 0 or holdings_of(self._process) is None:
+        if self._process == 0 or held_by_family(self._process) is None:
             raise NotApplicable("the driver's process is out of sight")
         with self._context.configuration(name, requirements=("ML-CRS-016",)):
             for _ in range(_REPETITIONS):  # what is set up once is no growth, and what went before is gone by then
@@ -210,7 +209,7 @@ class Watch:
         return found
 
     def _look(self) -> list[Holdings]:
-        found = holdings_of(self._process)
+        found = held_by_family(self._process)
         return [] if found is None else [found]
 
     def _visit(self) -> None:

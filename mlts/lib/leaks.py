@@ -7,11 +7,12 @@ of several equal stretches of work, by so much that no bounded cache or pool exp
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
-from npu_conformance.harness.subject.resources import private_kib, resources_of
+from msgspec.structs import astuple
+
+from npu_conformance.harness.subject.holdings import Holdings, children_of, holdings_of
 
 _KIB_STEP = 4096
 """Private memory that each stretch must add: far above what an allocator's arenas come and go by."""
@@ -19,21 +20,6 @@ _FEWEST = 12
 """Things that all stretches together must add: more than a pool of threads has on a phone."""
 _PER_ROUND = 4
 """One thing in so many rounds is a leak."""
-
-
-@dataclass(frozen=True)
-class Holdings:
-    """What the processes of a driver hold together. memory: private, in KiB."""
-
-    descriptors: int
-    shared_mappings: int
-    threads: int
-    processes: int
-    memory: int
-
-
-COUNTS = tuple(field.name for field in fields(Holdings) if field.name != "memory")
-"""What is counted; memory comes and goes by itself."""
 
 
 @dataclass(frozen=True)
@@ -45,22 +31,13 @@ class Process:
     command: str
 
 
-def holdings_of(process: int) -> Holdings | None:
-    """What a process and its descendants hold. None where it is gone, or cannot be looked into."""
-    if not process:
+def held_by_family(process: int) -> Holdings | None:
+    """What a process and its descendants hold together. None where it is gone, or cannot be looked into."""
+    own = holdings_of(process)
+    if own is None:
         return None
-    family = [process, *descendants(process)]
-    found = [resources_of(number) for number in family]
-    if found[0] is None:
-        return None
-    there = [one for one in found if one is not None]
-    return Holdings(
-        sum(one.descriptors for one in there),
-        sum(one.shared_mappings for one in there),
-        sum(one.threads for one in there),
-        len(there),
-        sum(map(private_kib, family)),
-    )
+    others = [held for number in descendants(process) if (held := holdings_of(number)) is not None]
+    return Holdings(*map(sum, zip(*map(astuple, [own, *others]), strict=True)))
 
 
 def descendants(process: int) -> list[int]:
@@ -68,7 +45,7 @@ def descendants(process: int) -> list[int]:
     found: list[int] = []
     waiting = [process]
     while waiting:
-        children = _children(waiting.pop())
+        children = children_of(waiting.pop(), every_thread=True)
         found += children
         waiting += children
     return found
@@ -86,7 +63,7 @@ def identity_of(process: int) -> Process | None:
 def steady_growth(samples: Sequence[Holdings], rounds: Sequence[int]) -> dict[str, int]:
     """What has grown in every stretch between samples; by how much in all. rounds: of work in each stretch."""
     growth = {}
-    for name in (field.name for field in fields(Holdings)):
+    for name in Holdings.__struct_fields__:
         values = [getattr(sample, name) for sample in samples]
         steps = [after - before for before, after in itertools.pairwise(values)]
         if len(steps) > 1 and _is_leak(steps, rounds, is_memory=name == "memory"):
@@ -109,15 +86,6 @@ def told(growth: dict[str, int]) -> str:
         f"{amount} KiB of private memory" if name == "memory" else f"{amount} {name.replace('_', ' ')}"
         for name, amount in growth.items()
     )
-
-
-def _children(process: int) -> list[int]:
-    """The children that any thread of a process has started; none where the kernel does not tell."""
-    try:
-        threads = os.listdir(f"/proc/{process}/task")
-    except OSError:
-        return []
-    return [int(child) for thread in threads for child in _read(f"/proc/{process}/task/{thread}/children").split()]
 
 
 def _read(path: str) -> str:

@@ -36,8 +36,8 @@ from npu_conformance.fuzz.lib.current_input import CurrentInput
 from npu_conformance.fuzz.lib.ending import Ending
 from npu_conformance.fuzz.lib.worker import START
 from npu_conformance.harness.judge.verdicts import Crashed
+from npu_conformance.harness.subject.holdings import children_of
 from npu_conformance.harness.subject.plugin_loading import LoadError
-from npu_conformance.harness.subject.zygote import children_of
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.versions import NEWEST
 

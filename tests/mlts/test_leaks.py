@@ -6,15 +6,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 from patience import eventually
 
+from npu_conformance.harness.subject.holdings import COUNTS, Holdings
 from npu_conformance.mlts.lib import driver, leaks
 from npu_conformance.mlts.lib.clients import Load
-from npu_conformance.mlts.lib.leaks import Holdings, steady_growth
+from npu_conformance.mlts.lib.leaks import steady_growth
 
 START = Holdings(descriptors=20, shared_mappings=4, threads=6, processes=1, memory=90_000)
 ROUNDS = (40, 40, 40)
@@ -24,7 +25,7 @@ def samples(name: str, *values: int) -> list[Holdings]:
     return [replace(START, **{name: value}) for value in values]
 
 
-@pytest.mark.parametrize("name", leaks.COUNTS)
+@pytest.mark.parametrize("name", COUNTS)
 def test_one_thing_a_round_is_a_leak(name: str) -> None:
     assert steady_growth(samples(name, 10, 50, 90, 130), ROUNDS) == {name: 120}
 
@@ -74,7 +75,7 @@ def test_too_few_looks_show_nothing(few: list[Holdings]) -> None:
 )
 def test_looks_lie_apart(reported: Sequence[int], looked_at: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "_process_of", lambda _: 0)
-    monkeypatch.setattr(driver, "holdings_of", lambda _: START)
+    monkeypatch.setattr(driver, "held_by_family", lambda _: START)
     monkeypatch.setattr(driver.Watch, "_visit", lambda _: None)
     watch = driver.Watch(cast(Any, None), cast(Any, None))
     watch.expect(Load(1, 1, 100))
@@ -96,7 +97,7 @@ def test_holdings_are_those_of_the_whole_family() -> None:
         assert parent.stdout is not None
         parent.stdout.readline()
         (child,) = leaks.descendants(parent.pid)
-        found = leaks.holdings_of(parent.pid)
+        found = leaks.held_by_family(parent.pid)
         assert found is not None
         assert (found.processes, found.threads) == (2, 2)
         assert found.memory > 0
@@ -105,10 +106,10 @@ def test_holdings_are_those_of_the_whole_family() -> None:
     finally:
         os.killpg(parent.pid, 9)
         parent.communicate()
-    assert leaks.holdings_of(parent.pid) is None
+    assert leaks.held_by_family(parent.pid) is None
     assert leaks.identity_of(parent.pid) is None
     assert leaks.descendants(parent.pid) == []
 
 
 def test_of_a_process_out_of_sight_nothing_is_known() -> None:
-    assert leaks.holdings_of(0) is None
+    assert leaks.held_by_family(0) is None

@@ -1,4 +1,4 @@
-"""What the robustness cases stand on: resources of a process are counted, messages are taken to pieces."""
+"""What the robustness cases stand on: what a process holds is counted, messages are taken to pieces."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import subprocess
 import sys
 from subprocess import PIPE
 
-from npu_conformance.harness.subject.resources import resources_of
+from npu_conformance.harness.subject.holdings import holdings_of
 from npu_conformance.vts.messages import paths
 
 # A process of its own: threads and descriptors of the one that runs the tests come and go.
@@ -29,7 +29,7 @@ def test_what_a_process_holds_is_counted() -> None:
         counts = []
         for stage in ("before", "during"):
             assert holder.stdout.readline().strip() == stage
-            counts.append(resources_of(holder.pid))
+            counts.append(holdings_of(holder.pid))
             holder.stdin.write("\n")
             holder.stdin.flush()
     before, during = counts
@@ -42,7 +42,7 @@ def test_what_a_process_holds_is_counted() -> None:
 
 
 def test_a_process_that_is_gone_holds_nothing() -> None:
-    assert resources_of(0) is None
+    assert holdings_of(0) is None
 
 
 def test_every_field_and_the_first_element_of_every_array_has_a_path() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from npu_conformance.harness.run import commands
 from npu_conformance.harness.run.commands import FOLDER, StoppedError
-from npu_conformance.harness.subject.zygote import children_of
+from npu_conformance.harness.subject.holdings import children_of
 
 _CASE = "vts.queries.instance.name"
 
