@@ -122,7 +122,7 @@ _SHARED_OBJECTS = Edited(
     )
 )
 _KEPT_MEMORY = Edited(
-    (SourceEdit("harness.wire.session", "Session.close", "while self._attached:", "while False:"),),
+    (SourceEdit("harness.wire.session", "HostConnection.close", "while self._attached:", "while False:"),),
 )
 
 _LEAKS = "vts.robustness.leaks.clients"

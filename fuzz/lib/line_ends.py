@@ -17,7 +17,7 @@ from npu_conformance.harness.wire.binding import BoundMethod, find_method
 from npu_conformance.harness.wire.connection import Connection
 from npu_conformance.harness.wire.framing import NEVER, LineSocket
 from npu_conformance.harness.wire.outstanding import Outstanding
-from npu_conformance.harness.wire.session import ROOTS, HostState, Session
+from npu_conformance.harness.wire.session import ROOTS, HostConnection, HostState
 from npu_conformance.specs.interfaces import describe
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.plugin import Caller, Context, Plugin, Subject
@@ -138,7 +138,7 @@ class HarnessEnd(End):
         self._end()
 
 
-class HostEnd(End, Session):
+class HostEnd(End, HostConnection):
     """A host's end, which reads what its client says; the handshake is over."""
 
     sign = +1
@@ -147,7 +147,7 @@ class HostEnd(End, Session):
         self.socket = ScriptedSocket(_HELLO)
         lines = LineSocket(cast(Any, self.socket), LINE_LIMIT)
         host = HostState(Plugin(manifest=MANIFEST, create=_subject))
-        Session.__init__(self, lines, host, Caller(0, 0), control=False, open_to_all=True)
+        HostConnection.__init__(self, lines, host, Caller(0, 0), control=False, open_to_all=True)
         self.serve_one()
         self._begin()
 

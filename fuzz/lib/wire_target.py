@@ -20,7 +20,7 @@ from npu_conformance.harness.judge.verdicts import Failed, Hung, NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.plugin_loading import is_elsewhere, load_plugin, with_version
 from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, Violation, WireError
-from npu_conformance.harness.wire.session import HostState, Session
+from npu_conformance.harness.wire.session import HostConnection, HostState
 from npu_conformance.specs.plugin import Caller, Plugin
 from npu_conformance.specs.versions import Version
 
@@ -69,7 +69,11 @@ class WireTarget(_Lines):
     """
 
     def __init__(
-        self, plugin: Plugin, options: Mapping[str, str], version: Version, session: type[Session] = Session
+        self,
+        plugin: Plugin,
+        options: Mapping[str, str],
+        version: Version,
+        session: type[HostConnection] = HostConnection,
     ) -> None:
         self._plugin = plugin
         self._options = dict(options)
@@ -113,7 +117,7 @@ class WireTarget(_Lines):
             judge([*lines, wire_lines.HELLO, _PING], sent)
         return answers_seen(lines, sent)
 
-    def _judge_limit(self, session: Session, sent: list[bytes]) -> None:
+    def _judge_limit(self, session: HostConnection, sent: list[bytes]) -> None:
         if not isinstance(session.broken, Violation):
             raise Failed(f"a line above the limit: expected the connection to end for it, found {session.broken}")
         for line in sent:

@@ -12,7 +12,7 @@ import threading
 from npu_conformance.harness.subject.stack_signal import tell_stacks
 from npu_conformance.harness.wire.framing import LineSocket
 from npu_conformance.harness.wire.paths import NOWHERE, Paths
-from npu_conformance.harness.wire.session import HostState, Session
+from npu_conformance.harness.wire.session import HostConnection, HostState
 from npu_conformance.specs.plugin import Caller, Plugin
 
 
@@ -62,9 +62,9 @@ def serve_in_thread(
     caller: Caller | None = None,
     paths: Paths = NOWHERE,
 ) -> threading.Thread:
-    """Serve one connection in a thread of its own. See Session."""
+    """Serve one connection in a thread of its own. See HostConnection."""
     caller = caller or peer(lines.socket)
-    session = Session(lines, host, caller, control=control, open_to_all=open_to_all, paths=paths)
+    session = HostConnection(lines, host, caller, control=control, open_to_all=open_to_all, paths=paths)
     thread = threading.Thread(target=session.serve, daemon=True)
     thread.start()
     return thread
@@ -76,7 +76,7 @@ def serve_connection(connection: socket.socket, plugin: Plugin, options: dict[st
     _print_at_once()
     listener = ApplicationListener(directory)
     host = listener.host = HostState(plugin, options, address=listener.address, own_process=True)
-    Session(LineSocket(connection), host, peer(connection), control=True, open_to_all=True).serve()
+    HostConnection(LineSocket(connection), host, peer(connection), control=True, open_to_all=True).serve()
 
 
 def _print_at_once() -> None:

@@ -151,7 +151,7 @@ def _require_subject(made: object) -> Subject:
     return made
 
 
-class Session(Connection):
+class HostConnection(Connection):
     """One connection at the host. control: only the harness can hold its other end. open: needs no key or ticket.
 
     paths: the files of this machine that the other end may name; on a control connection any.

@@ -20,7 +20,7 @@ from npu_conformance.specs.neuralnetworks.validate_operands import check_operand
 from npu_conformance.specs.neuralnetworks.validate_operations import check_operations
 from npu_conformance.specs.neuralnetworks.validate_request import check_request
 from npu_conformance.specs.neuralnetworks.validate_rules import RULES, StructuralRule
-from npu_conformance.specs.neuralnetworks.validate_scope import Scope
+from npu_conformance.specs.neuralnetworks.validate_scope import ModelUnderValidation
 from npu_conformance.specs.neuralnetworks.violations import Violation
 from npu_conformance.specs.versions import Version
 
@@ -37,7 +37,7 @@ def validate_model(model: Model, version: Version, *, text_rules: bool = False) 
     text_rules: report also what only the interface documents ask for. Values and shapes are `check_operation`'s.
     The validator survives any content: huge indexes, negative numbers, NaN, circles.
     """
-    scope = Scope(model, version, text_rules)
+    scope = ModelUnderValidation(model, version, text_rules)
     if not model.main.operands or not model.main.operations:
         scope.report("MODEL.M1", "the main graph has no operations or no operands")
     for number, graph in enumerate(scope.graphs):

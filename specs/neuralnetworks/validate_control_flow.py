@@ -8,13 +8,13 @@ from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandT
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, element_count
 from npu_conformance.specs.neuralnetworks.types import Operand, OperandExtraParams, Subgraph
 from npu_conformance.specs.neuralnetworks.validate_operands import REFERENCE
-from npu_conformance.specs.neuralnetworks.validate_scope import Scope, type_name
+from npu_conformance.specs.neuralnetworks.validate_scope import ModelUnderValidation, type_name
 
 _FIRST_BRANCH_INPUT = 3
 _FIRST_LOOP_INPUT = 2
 
 
-def check_if(scope: Scope, number: int, graph: Subgraph, position: int) -> None:
+def check_if(scope: ModelUnderValidation, number: int, graph: Subgraph, position: int) -> None:
     """Report what is wrong with an IF whose operands exist."""
     operation = graph.operations[position]
     inputs = [graph.operands[index] for index in operation.inputs]
@@ -31,7 +31,7 @@ def check_if(scope: Scope, number: int, graph: Subgraph, position: int) -> None:
         _check_pairs(scope, number, position, f"IF {name} branch", pairs)
 
 
-def _if_problem(scope: Scope, inputs: Sequence[Operand], outputs: Sequence[Operand]) -> str | None:
+def _if_problem(scope: ModelUnderValidation, inputs: Sequence[Operand], outputs: Sequence[Operand]) -> str | None:
     if len(inputs) < _FIRST_BRANCH_INPUT or not outputs:
         return f"{len(inputs)} inputs and {len(outputs)} outputs, expected at least 3 and 1"
     condition = inputs[0]
@@ -48,7 +48,7 @@ def _if_problem(scope: Scope, inputs: Sequence[Operand], outputs: Sequence[Opera
     return None
 
 
-def check_while(scope: Scope, number: int, graph: Subgraph, position: int) -> None:
+def check_while(scope: ModelUnderValidation, number: int, graph: Subgraph, position: int) -> None:
     """Report what is wrong with a WHILE whose operands exist."""
     operation = graph.operations[position]
     inputs = [graph.operands[index] for index in operation.inputs]
@@ -69,7 +69,7 @@ def check_while(scope: Scope, number: int, graph: Subgraph, position: int) -> No
     _check_sizes(scope, number, position, [*(operand for pair in pairs for operand in pair)])
 
 
-def _while_problem(scope: Scope, inputs: Sequence[Operand], outputs: Sequence[Operand]) -> str | None:
+def _while_problem(scope: ModelUnderValidation, inputs: Sequence[Operand], outputs: Sequence[Operand]) -> str | None:
     if len(inputs) <= _FIRST_LOOP_INPUT or not outputs:
         return f"{len(inputs)} inputs and {len(outputs)} outputs, expected at least 3 and 1"
     condition, body = _referenced(scope, inputs[0]), _referenced(scope, inputs[1])
@@ -88,14 +88,14 @@ def _while_problem(scope: Scope, inputs: Sequence[Operand], outputs: Sequence[Op
     return None
 
 
-def _check_present(scope: Scope, number: int, graph: Subgraph, position: int) -> None:
+def _check_present(scope: ModelUnderValidation, number: int, graph: Subgraph, position: int) -> None:
     for index in graph.operations[position].inputs:
         if graph.operands[index].lifetime == OperandLifeTime.NO_VALUE:
             message = f"operation {position}: operand {index} is omitted; control flow has no optional inputs"
             scope.report("MODEL.P3O", message, number, position, index)
 
 
-def _referenced(scope: Scope, reference: Operand) -> Subgraph | None:
+def _referenced(scope: ModelUnderValidation, reference: Operand) -> Subgraph | None:
     if reference.type != OperandType.SUBGRAPH or reference.lifetime != REFERENCE:
         return None
     offset = reference.location.offset
@@ -116,7 +116,9 @@ def _pairs(outer: Sequence[Operand], graph: Subgraph, indexes: Sequence[int]) ->
     return list(zip(outer, _operands(graph, indexes), strict=False))
 
 
-def _check_pairs(scope: Scope, number: int, position: int, what: str, pairs: Sequence[tuple[Operand, Operand]]) -> None:
+def _check_pairs(
+    scope: ModelUnderValidation, number: int, position: int, what: str, pairs: Sequence[tuple[Operand, Operand]]
+) -> None:
     for one, other in pairs:
         problem = incompatibility(one, other)
         if problem is not None:
@@ -140,7 +142,7 @@ def _combine(one: Sequence[int], other: Sequence[int]) -> bool:
     return len(one) == len(other) and all(a == b or a == 0 or b == 0 for a, b in zip(one, other, strict=True))
 
 
-def _check_sizes(scope: Scope, number: int, position: int, operands: Sequence[Operand]) -> None:
+def _check_sizes(scope: ModelUnderValidation, number: int, position: int, operands: Sequence[Operand]) -> None:
     for operand in operands:
         info = OPERAND_TYPES.get(operand.type)
         if info is None or not info.is_tensor or info.size == 0:

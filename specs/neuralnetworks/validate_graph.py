@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime
 from npu_conformance.specs.neuralnetworks.types import Memory, Subgraph
 from npu_conformance.specs.neuralnetworks.validate_operands import REFERENCE
-from npu_conformance.specs.neuralnetworks.validate_scope import Profile, Scope, operand_label
+from npu_conformance.specs.neuralnetworks.validate_scope import ModelUnderValidation, VersionLimits, operand_label
 
 _TEMPORARY = int(OperandLifeTime.TEMPORARY_VARIABLE)
 _INPUT = int(OperandLifeTime.SUBGRAPH_INPUT)
@@ -15,16 +15,18 @@ _OUTPUT = int(OperandLifeTime.SUBGRAPH_OUTPUT)
 WRITTEN = (_TEMPORARY, _OUTPUT)
 
 
-def check_graph(scope: Scope, number: int, graph: Subgraph) -> None:
+def check_graph(scope: ModelUnderValidation, number: int, graph: Subgraph) -> None:
     """Report what is wrong with the lists of inputs and outputs, the order of operations and the consumer counts."""
     _check_listed(scope, number, graph, graph.input_indexes, _INPUT, "input")
     _check_listed(scope, number, graph, graph.output_indexes, _OUTPUT, "output")
     _check_order(scope, number, graph)
-    if not scope.profile.is_aidl:
+    if not scope.limits.is_aidl:
         _check_consumers(scope, number, graph)
 
 
-def _check_listed(scope: Scope, number: int, graph: Subgraph, indexes: Sequence[int], lifetime: int, what: str) -> None:
+def _check_listed(
+    scope: ModelUnderValidation, number: int, graph: Subgraph, indexes: Sequence[int], lifetime: int, what: str
+) -> None:
     count = len(graph.operands)
     if not indexes:
         scope.report("MODEL.G7", f"the graph has no {what}", number)
@@ -43,7 +45,7 @@ def _check_listed(scope: Scope, number: int, graph: Subgraph, indexes: Sequence[
             scope.report("MODEL.G1", message, number, operand=index)
 
 
-def _check_order(scope: Scope, number: int, graph: Subgraph) -> None:
+def _check_order(scope: ModelUnderValidation, number: int, graph: Subgraph) -> None:
     operands = graph.operands
     count = len(operands)
     has_value = [operand.lifetime not in WRITTEN for operand in operands]
@@ -65,7 +67,7 @@ def _check_order(scope: Scope, number: int, graph: Subgraph) -> None:
             scope.report("MODEL.G6", f"{operand_label(index, operand)}: never written", number, operand=index)
 
 
-def _check_consumers(scope: Scope, number: int, graph: Subgraph) -> None:
+def _check_consumers(scope: ModelUnderValidation, number: int, graph: Subgraph) -> None:
     count = len(graph.operands)
     uses = [0] * count
     for operation in graph.operations:
@@ -79,10 +81,10 @@ def _check_consumers(scope: Scope, number: int, graph: Subgraph) -> None:
             scope.report("MODEL.G5", message, number, operand=index)
 
 
-def check_references(scope: Scope) -> None:
+def check_references(scope: ModelUnderValidation) -> None:
     """Report cycles among the referenced subgraphs, and those that nobody refers to."""
     referenced = scope.model.referenced
-    if not scope.profile.has_subgraphs or not referenced:
+    if not scope.limits.has_subgraphs or not referenced:
         return
     edges = [_references(graph, len(referenced)) for graph in referenced]
     if _has_cycle(edges):
@@ -117,29 +119,29 @@ def _has_cycle(edges: Sequence[Sequence[int]]) -> bool:
     return done != len(edges)
 
 
-def check_pools(scope: Scope) -> None:
+def check_pools(scope: ModelUnderValidation) -> None:
     """Report memory pools of the model that the version cannot take."""
     for index, pool in enumerate(scope.model.pools):
-        problem = pool_problem(pool, scope.profile)
+        problem = pool_problem(pool, scope.limits)
         if problem is not None:
             scope.report("MODEL.M3", f"pool {index}: {problem}")
 
 
-def pool_problem(pool: Memory, profile: Profile) -> str | None:
+def pool_problem(pool: Memory, limits: VersionLimits) -> str | None:
     """Return what is wrong with a memory pool of a model or a request, or None."""
-    if pool.kind not in profile.pool_kinds:
-        return f"HAL {profile.version} has no memory of kind {pool.kind!r}"
+    if pool.kind not in limits.pool_kinds:
+        return f"HAL {limits.version} has no memory of kind {pool.kind!r}"
     if pool.token == 0:
         return "the handle is null"
     return f"size {pool.size} or offset {pool.offset} is negative" if pool.size < 0 or pool.offset < 0 else None
 
 
-def check_extensions(scope: Scope) -> None:
+def check_extensions(scope: ModelUnderValidation) -> None:
     """Report a mapping of extensions that is not one to one or has a prefix out of range."""
     mappings = scope.model.extension_name_to_prefix
-    if not scope.profile.has_extensions or not mappings:
+    if not scope.limits.has_extensions or not mappings:
         return
-    last = 2**15 - 1 if scope.profile.is_aidl else 2**16 - 1
+    last = 2**15 - 1 if scope.limits.is_aidl else 2**16 - 1
     if len({mapping.name for mapping in mappings}) != len(mappings):
         scope.report("MODEL.X2", "an extension name is mapped twice")
     if len({mapping.prefix for mapping in mappings}) != len(mappings):

@@ -12,8 +12,8 @@ from npu_conformance.specs.neuralnetworks.types import Operand, Subgraph
 from npu_conformance.specs.neuralnetworks.validate_rules import RULES
 from npu_conformance.specs.neuralnetworks.validate_scope import (
     Kind,
-    Profile,
-    Scope,
+    ModelUnderValidation,
+    VersionLimits,
     extension_prefix,
     operand_label,
 )
@@ -23,54 +23,54 @@ REFERENCE = int(OperandLifeTime.SUBGRAPH)
 _LAST_LOCATION = 2**32 - 1
 _SUBGRAPH_TYPE = int(OperandType.SUBGRAPH)
 
-Check = Callable[[Operand, Kind, Scope], str | None]
+Check = Callable[[Operand, Kind, ModelUnderValidation], str | None]
 """Says what is wrong with an operand, or None."""
 
 
-def check_operands(scope: Scope, number: int, graph: Subgraph) -> None:
+def check_operands(scope: ModelUnderValidation, number: int, graph: Subgraph) -> None:
     """Report what is wrong with each operand of a subgraph by itself."""
-    known = scope.profile.kinds
+    known = scope.limits.kinds
     for index, operand in enumerate(graph.operands):
         kind = known.get(operand.type) or scope.kind(operand.type)
         if kind is None:
-            message = f"operand {index}: HAL {scope.profile.version} has no operand type {operand.type}"
+            message = f"operand {index}: HAL {scope.limits.version} has no operand type {operand.type}"
             scope.report("MODEL.O1", message, number, operand=index)
             continue
-        for rule, check in _checks_of(scope.profile, kind, operand.lifetime, scope.text_rules):
+        for rule, check in _checks_of(scope.limits, kind, operand.lifetime, scope.text_rules):
             problem = check(operand, kind, scope)
             if problem is not None:
                 scope.report(rule, f"{operand_label(index, operand)}: {problem}", number, operand=index)
 
 
 @functools.lru_cache(maxsize=4096)
-def _checks_of(limits: Profile, kind: Kind, lifetime: int, text_rules: bool) -> tuple[tuple[str, Check], ...]:
+def _checks_of(limits: VersionLimits, kind: Kind, lifetime: int, text_rules: bool) -> tuple[tuple[str, Check], ...]:
     """The checks that can find anything to report in such an operand: most of `_CHECKS` concern few operands."""
     reported = [one for one in _CHECKS if text_rules or RULES[one[0]].latest != "text"]
     return tuple((rule, check) for rule, concerns, check in reported if concerns(kind, lifetime, limits))
 
 
-def _scalar_dimensions(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+def _scalar_dimensions(operand: Operand, kind: Kind, scope: ModelUnderValidation) -> str | None:
     if operand.dimensions:
         return f"a scalar has no dimensions, found {list(operand.dimensions)}"
     return None
 
 
-def _tensor_rank(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+def _tensor_rank(operand: Operand, kind: Kind, scope: ModelUnderValidation) -> str | None:
     if operand.dimensions:
         return None
-    if not scope.profile.has_unknown_rank:
-        return f"a tensor of unknown rank needs HAL 1.2, not {scope.profile.version}"
+    if not scope.limits.has_unknown_rank:
+        return f"a tensor of unknown rank needs HAL 1.2, not {scope.limits.version}"
     return "a constant tensor must have dimensions" if operand.lifetime in (COPY, POOL) else None
 
 
-def _dimension_range(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+def _dimension_range(operand: Operand, kind: Kind, scope: ModelUnderValidation) -> str | None:
     for dimension in operand.dimensions:
-        if not 0 <= dimension <= scope.profile.largest:
-            return f"dimension {dimension} is not in 0..{scope.profile.largest}"
+        if not 0 <= dimension <= scope.limits.largest:
+            return f"dimension {dimension} is not in 0..{scope.limits.largest}"
     return None
 
 
-def _scale(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+def _scale(operand: Operand, kind: Kind, scope: ModelUnderValidation) -> str | None:
     # Written so that NaN breaks "must be 0" only, as in the shared validator; O4F has the rest.
     scale = operand.scale
     if kind.scale is ScaleRule.ZERO:
@@ -82,13 +82,13 @@ def _scale(operand: Operand, kind: Kind, scope: Scope) -> str | None:
     return f"scale {scale} {kind.scale.value}" if wrong else None
 
 
-def _finite_scale(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+def _finite_scale(operand: Operand, kind: Kind, scope: ModelUnderValidation) -> str | None:
     if math.isfinite(operand.scale):
         return None
     return f"scale {operand.scale} is not a finite number"
 
 
-def _zero_point(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+def _zero_point(operand: Operand, kind: Kind, scope: ModelUnderValidation) -> str | None:
     assert kind.zero_points is not None
     low, high = kind.zero_points
     if low <= operand.zero_point <= high:
@@ -96,7 +96,7 @@ def _zero_point(operand: Operand, kind: Kind, scope: Scope) -> str | None:
     return f"zero point {operand.zero_point} must be {low if low == high else f'in {low}..{high}'}"
 
 
-def _extra_parameters(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+def _extra_parameters(operand: Operand, kind: Kind, scope: ModelUnderValidation) -> str | None:
     extra = operand.extra_params
     has_channels = extra is not None and extra.channel_quant is not None
     has_blob = extra is not None and extra.extension is not None
@@ -107,14 +107,14 @@ def _extra_parameters(operand: Operand, kind: Kind, scope: Scope) -> str | None:
     return "extension parameters do not belong to this type" if has_blob and not kind.is_extension else None
 
 
-def _float16_extra_parameters(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+def _float16_extra_parameters(operand: Operand, kind: Kind, scope: ModelUnderValidation) -> str | None:
     extra = operand.extra_params
     if extra is None or (extra.channel_quant is None and extra.extension is None):
         return None
     return "extra parameters do not belong to this type"
 
 
-def _channel_scales(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+def _channel_scales(operand: Operand, kind: Kind, scope: ModelUnderValidation) -> str | None:
     if operand.extra_params is None or operand.extra_params.channel_quant is None:
         return None
     quant, rank = operand.extra_params.channel_quant, len(operand.dimensions)
@@ -129,13 +129,13 @@ def _channel_scales(operand: Operand, kind: Kind, scope: Scope) -> str | None:
     return None if wrong is None else f"channel scale {wrong} must be greater than 0"
 
 
-def _copy_location(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+def _copy_location(operand: Operand, kind: Kind, scope: ModelUnderValidation) -> str | None:
     if operand.location.pool_index != 0:
         return f"pool index {operand.location.pool_index} of a constant in the model must be 0"
     return _outside(operand, len(scope.model.operand_values), "operand values")
 
 
-def _pool_location(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+def _pool_location(operand: Operand, kind: Kind, scope: ModelUnderValidation) -> str | None:
     index, pools = operand.location.pool_index, scope.model.pools
     if not 0 <= index < len(pools):
         return f"pool {index} does not exist, the model has {len(pools)}"
@@ -151,14 +151,14 @@ def _outside(operand: Operand, size: int, what: str) -> str | None:
     return None
 
 
-def _empty_location(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+def _empty_location(operand: Operand, kind: Kind, scope: ModelUnderValidation) -> str | None:
     location = operand.location
     if location.pool_index == 0 and location.offset == 0 and location.length == 0:
         return None
     return f"location of an operand without a stored value must be 0, found {_fields(operand)}"
 
 
-def _reference_location(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+def _reference_location(operand: Operand, kind: Kind, scope: ModelUnderValidation) -> str | None:
     location, count = operand.location, len(scope.model.referenced)
     if location.pool_index != 0 or location.length != 0:
         return f"a subgraph reference has an offset only, found {_fields(operand)}"
@@ -172,16 +172,16 @@ def _fields(operand: Operand) -> str:
     return f"pool {location.pool_index}, offset {location.offset}, length {location.length}"
 
 
-def _lifetime(operand: Operand, kind: Kind, scope: Scope) -> str | None:
-    last = REFERENCE if scope.profile.has_subgraphs else int(OperandLifeTime.NO_VALUE)
+def _lifetime(operand: Operand, kind: Kind, scope: ModelUnderValidation) -> str | None:
+    last = REFERENCE if scope.limits.has_subgraphs else int(OperandLifeTime.NO_VALUE)
     if not 0 <= operand.lifetime <= last:
-        return f"HAL {scope.profile.version} has no lifetime {operand.lifetime}"
+        return f"HAL {scope.limits.version} has no lifetime {operand.lifetime}"
     if (operand.lifetime == REFERENCE) != (operand.type == _SUBGRAPH_TYPE):
         return "the type SUBGRAPH and the lifetime SUBGRAPH come together only"
     return None
 
 
-def _constant_length(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+def _constant_length(operand: Operand, kind: Kind, scope: ModelUnderValidation) -> str | None:
     if kind.is_tensor and not operand.dimensions:
         return None
     size = kind.size * element_count(operand.dimensions)
@@ -190,26 +190,26 @@ def _constant_length(operand: Operand, kind: Kind, scope: Scope) -> str | None:
     return None
 
 
-def _constant_dimensions(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+def _constant_dimensions(operand: Operand, kind: Kind, scope: ModelUnderValidation) -> str | None:
     if 0 in operand.dimensions:
         return "a constant must have known dimensions"
     return None
 
 
-def _padding(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+def _padding(operand: Operand, kind: Kind, scope: ModelUnderValidation) -> str | None:
     if operand.location.padding != 0:
         return f"padding {operand.location.padding} must be 0"
     return None
 
 
-def _extension_mapped(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+def _extension_mapped(operand: Operand, kind: Kind, scope: ModelUnderValidation) -> str | None:
     prefix = extension_prefix(operand.type)
     if any(mapping.prefix == prefix for mapping in scope.model.extension_name_to_prefix):
         return None
     return f"the model maps no extension to prefix {prefix}"
 
 
-def _any(kind: Kind, lifetime: int, limits: Profile) -> bool:
+def _any(kind: Kind, lifetime: int, limits: VersionLimits) -> bool:
     return True
 
 
@@ -218,7 +218,7 @@ def _forgotten(kind: Kind) -> bool:
     return kind.is_oem or kind.name == OperandType.FLOAT16.name
 
 
-_CHECKS: tuple[tuple[str, Callable[[Kind, int, Profile], bool], Check], ...] = (
+_CHECKS: tuple[tuple[str, Callable[[Kind, int, VersionLimits], bool], Check], ...] = (
     ("MODEL.O2", lambda kind, _, limits: kind.is_scalar, _scalar_dimensions),
     ("MODEL.O3", lambda kind, _, limits: kind.is_tensor, _tensor_rank),
     ("MODEL.O15", _any, _dimension_range),

@@ -13,7 +13,12 @@ from npu_conformance.specs.neuralnetworks.registered_extensions import cached_wh
 from npu_conformance.specs.neuralnetworks.types import Subgraph
 from npu_conformance.specs.neuralnetworks.validate_control_flow import check_if, check_while
 from npu_conformance.specs.neuralnetworks.validate_graph import WRITTEN
-from npu_conformance.specs.neuralnetworks.validate_scope import Scope, extension_prefix, operand_label, type_name
+from npu_conformance.specs.neuralnetworks.validate_scope import (
+    ModelUnderValidation,
+    extension_prefix,
+    operand_label,
+    type_name,
+)
 from npu_conformance.specs.versions import Version
 
 _NO_VALUE = int(OperandLifeTime.NO_VALUE)
@@ -33,13 +38,13 @@ class Match(msgspec.Struct, frozen=True):
     required: frozenset[int] = frozenset()
 
 
-def check_operations(scope: Scope, number: int, graph: Subgraph) -> None:
+def check_operations(scope: ModelUnderValidation, number: int, graph: Subgraph) -> None:
     """Report what is wrong with each operation of a subgraph."""
     count = len(graph.operands)
     for position, operation in enumerate(graph.operations):
-        name = scope.profile.operations.get(operation.type)
-        if name is None and not scope.profile.is_extension(operation.type):
-            message = f"operation {position}: HAL {scope.profile.version} has no operation {operation.type}"
+        name = scope.limits.operations.get(operation.type)
+        if name is None and not scope.limits.is_extension(operation.type):
+            message = f"operation {position}: HAL {scope.limits.version} has no operation {operation.type}"
             scope.report("MODEL.P1", message, number, position)
             continue
         missing = [index for index in (*operation.inputs, *operation.outputs) if not 0 <= index < count]
@@ -59,7 +64,7 @@ def check_operations(scope: Scope, number: int, graph: Subgraph) -> None:
             _check_signature(scope, number, graph, position)
 
 
-def _check_outputs_written(scope: Scope, number: int, graph: Subgraph, position: int) -> None:
+def _check_outputs_written(scope: ModelUnderValidation, number: int, graph: Subgraph, position: int) -> None:
     for index in graph.operations[position].outputs:
         operand = graph.operands[index]
         if operand.lifetime not in WRITTEN:
@@ -67,7 +72,7 @@ def _check_outputs_written(scope: Scope, number: int, graph: Subgraph, position:
             scope.report("MODEL.P4", message, number, position, index)
 
 
-def _check_extension(scope: Scope, number: int, graph: Subgraph, position: int) -> None:
+def _check_extension(scope: ModelUnderValidation, number: int, graph: Subgraph, position: int) -> None:
     """Only registered extensions have signatures here; the operations of others are known to their drivers alone."""
     code = graph.operations[position].type
     prefix = extension_prefix(code)
@@ -81,15 +86,15 @@ def _check_extension(scope: Scope, number: int, graph: Subgraph, position: int) 
         scope.report("MODEL.X5", message, number, position)
 
 
-def _check_signature(scope: Scope, number: int, graph: Subgraph, position: int) -> None:
+def _check_signature(scope: ModelUnderValidation, number: int, graph: Subgraph, position: int) -> None:
     operation, operands, code = graph.operations[position], graph.operands, graph.operations[position].type
     input_types = tuple([operands[index].type for index in operation.inputs])
     output_types = tuple([operands[index].type for index in operation.outputs])
     if scope.registered_numbers:
         code = scope.in_catalogue(code)
         input_types, output_types = (tuple(map(scope.in_catalogue, types)) for types in (input_types, output_types))
-    match = match_types(code, input_types, output_types, scope.profile.version)
-    name = scope.profile.operations.get(code) or catalogue.operation(code).name
+    match = match_types(code, input_types, output_types, scope.limits.version)
+    name = scope.limits.operations.get(code) or catalogue.operation(code).name
     if match.problem:
         scope.report("MODEL.P3", f"operation {position} ({name}): {match.problem}", number, position)
         return
@@ -102,7 +107,7 @@ def _check_signature(scope: Scope, number: int, graph: Subgraph, position: int) 
 
 
 def _check_ranks(
-    scope: Scope,
+    scope: ModelUnderValidation,
     number: int,
     graph: Subgraph,
     position: int,

@@ -18,7 +18,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.specs.neuralnetworks.validate_graph import pool_problem
 from npu_conformance.specs.neuralnetworks.validate_operands import POOL
 from npu_conformance.specs.neuralnetworks.validate_rules import RULES
-from npu_conformance.specs.neuralnetworks.validate_scope import Kind, Profile, profile, type_name
+from npu_conformance.specs.neuralnetworks.validate_scope import Kind, VersionLimits, limits_of, type_name
 from npu_conformance.specs.neuralnetworks.violations import Violation
 from npu_conformance.specs.versions import Version
 
@@ -28,7 +28,7 @@ class RequestScope(msgspec.Struct):
 
     request: Request
     model: Model
-    profile: Profile
+    limits: VersionLimits
     pool_sizes: Sequence[int]
     whole_pools: frozenset[int]
     needs_output_shapes: bool
@@ -45,7 +45,7 @@ def check_request(
     request: Request, model: Model, version: Version, pool_sizes: Sequence[int] | None, fenced: bool, text_rules: bool
 ) -> list[Violation]:
     """Return what is wrong with a request; see `validate.validate_request`."""
-    limits = profile(version)
+    limits = limits_of(version)
     sizes = [pool.pool.size if pool.pool else 0 for pool in request.pools] if pool_sizes is None else list(pool_sizes)
     whole = frozenset(index for index, pool in enumerate(request.pools) if _is_whole(pool))
     needs_shapes = fenced or not limits.has_unknown_rank
@@ -68,9 +68,9 @@ def _is_whole(pool: RequestMemoryPool) -> bool:
 def _check_pools(scope: RequestScope) -> None:
     for index, pool in enumerate(scope.request.pools):
         if pool.pool is not None:
-            problem = pool_problem(pool.pool, scope.profile)
-        elif not scope.profile.has_subgraphs:
-            problem = f"HAL {scope.profile.version} has no device buffers"
+            problem = pool_problem(pool.pool, scope.limits)
+        elif not scope.limits.has_subgraphs:
+            problem = f"HAL {scope.limits.version} has no device buffers"
         else:
             problem = None if pool.token > 0 else f"token {pool.token} must be positive"
         if problem is not None:
@@ -110,7 +110,7 @@ def _location_problem(scope: RequestScope, argument: RequestArgument) -> str | N
     location = argument.location
     if not 0 <= location.pool_index < len(scope.request.pools):
         return f"pool {location.pool_index} does not exist, the request has {len(scope.request.pools)}"
-    padding = location.padding if scope.profile.is_aidl else 0
+    padding = location.padding if scope.limits.is_aidl else 0
     parts = (location.offset, location.length, padding)
     if location.pool_index in scope.whole_pools:
         return f"location {parts} in a pool that is used as a whole must be 0" if any(parts) else None
@@ -126,7 +126,7 @@ def _dimensions_problem(scope: RequestScope, what: str, argument: RequestArgumen
     given, declared = argument.dimensions, operand.dimensions
     if not given:
         return None
-    kind = scope.profile.kind(operand.type)
+    kind = scope.limits.kind(operand.type)
     if not declared and kind is not None and kind.is_scalar:
         return f"dimensions {list(given)} for a scalar"
     if declared and len(given) != len(declared):
@@ -143,7 +143,7 @@ def _dimensions_problem(scope: RequestScope, what: str, argument: RequestArgumen
 def _unknown_problem(scope: RequestScope, what: str, argument: RequestArgument, operand: Operand) -> str | None:
     if argument.dimensions or (what == "output" and not scope.needs_output_shapes):
         return None
-    kind: Kind | None = scope.profile.kind(operand.type)
+    kind: Kind | None = scope.limits.kind(operand.type)
     if kind is not None and kind.is_tensor and not operand.dimensions:
         return "the rank is known neither from the model nor from the request"
     if 0 in operand.dimensions:
@@ -152,7 +152,7 @@ def _unknown_problem(scope: RequestScope, what: str, argument: RequestArgument, 
 
 
 def _length_problem(scope: RequestScope, argument: RequestArgument, operand: Operand) -> str | None:
-    if not scope.profile.is_aidl or argument.location.pool_index in scope.whole_pools:
+    if not scope.limits.is_aidl or argument.location.pool_index in scope.whole_pools:
         return None
     size = byte_size(operand.type, argument.dimensions or operand.dimensions)
     if operand.type not in OPERAND_TYPES or size <= 0 or argument.location.length == size:

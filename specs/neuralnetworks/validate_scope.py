@@ -45,7 +45,7 @@ class Kind(msgspec.Struct, frozen=True, eq=False):
 EXTENSION_KIND = Kind("extension type", False, False, 0, ScaleRule.ZERO, (0, 0), is_extension=True)
 
 
-class Profile(msgspec.Struct, frozen=True, eq=False):
+class VersionLimits(msgspec.Struct, frozen=True, eq=False):
     """What one version allows, precomputed: comparing versions for every operand would cost too much.
 
     largest: the largest number that the interface's integers hold. pool_kinds: of memory.
@@ -72,12 +72,12 @@ class Profile(msgspec.Struct, frozen=True, eq=False):
 
 
 @functools.cache
-def profile(version: Version) -> Profile:
+def limits_of(version: Version) -> VersionLimits:
     """Return what a version allows."""
     is_aidl = version.is_aidl
     buffers = ("hardware_buffer_blob", "hardware_buffer") if version >= Version.V1_2 else ()
     pools = ("ashmem", "mappableFile", "hardwareBuffer") if is_aidl else ("ashmem", "mmap_fd", *buffers)
-    return Profile(
+    return VersionLimits(
         version,
         kinds={code: _kind(info) for code, info in OPERAND_TYPES.items() if _knows(version, code, info.since)},
         operations={code: name for code, name in _operations().items() if _knows(version, code, _since(name))},
@@ -90,12 +90,12 @@ def profile(version: Version) -> Profile:
     )
 
 
-class Scope:
+class ModelUnderValidation:
     """A model under validation and what was found so far."""
 
     def __init__(self, model: Model, version: Version, text_rules: bool = False) -> None:
         self.model = model
-        self.profile = profile(version)
+        self.limits = limits_of(version)
         self.text_rules = text_rules
         self.registered_numbers = numbers_of(model)
         self.violations: list[Violation] = []
@@ -103,13 +103,13 @@ class Scope:
     @property
     def graphs(self) -> list[Subgraph]:
         """The main graph and, from the version that has them, the referenced ones: number 0, 1, ..."""
-        return [self.model.main, *(self.model.referenced if self.profile.has_subgraphs else ())]
+        return [self.model.main, *(self.model.referenced if self.limits.has_subgraphs else ())]
 
     def kind(self, operand_type: int) -> Kind | None:
         """The kind of an operand type: of a registered extension with its sizes; None where there is no such type."""
         if self.registered_numbers and extension_prefix(operand_type) in self.registered_numbers:
             return _registered_kind(self.in_catalogue(operand_type))
-        return self.profile.kind(operand_type)
+        return self.limits.kind(operand_type)
 
     def in_catalogue(self, code: int) -> int:
         """The catalogue's number of a code: another one for the types and operations of registered extensions."""

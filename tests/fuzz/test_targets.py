@@ -26,7 +26,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.plugin_loading import load_plugin
 from npu_conformance.harness.wire.protocol import Envelope
-from npu_conformance.harness.wire.session import HostState, Session
+from npu_conformance.harness.wire.session import HostConnection, HostState
 from npu_conformance.specs import ids, requirements
 from npu_conformance.specs.neuralnetworks.types import (
     Model,
@@ -106,7 +106,7 @@ def test_the_reference_has_no_finding(version: Version) -> None:
     subject.close()
 
 
-class DyingSession(Session):
+class DyingConnection(HostConnection):
     """A server that cannot stand an array inside an array."""
 
     def _perform(self, name: str, request: Envelope) -> object:
@@ -120,14 +120,14 @@ class DyingSession(Session):
         super()._refuse_line(line, error)
 
 
-class SilentSession(Session):
+class SilentConnection(HostConnection):
     """A server that does not answer what it cannot read."""
 
     def _refuse_line(self, line: bytes, error: Exception) -> None:
         pass
 
 
-class TiredSession(Session):
+class TiredConnection(HostConnection):
     """From the third connection of one host on it raises."""
 
     served: ClassVar[WeakKeyDictionary[HostState, int]] = WeakKeyDictionary()
@@ -139,25 +139,25 @@ class TiredSession(Session):
         super().serve()
 
 
-def server(session: type[Session]) -> WireTarget:
+def server(session: type[HostConnection]) -> WireTarget:
     return WireTarget(load_plugin("fuzzed_drivers:plugin"), {}, NEWEST, session)
 
 
 @pytest.mark.parametrize(
     ("session", "text"),
     [
-        (DyingSession, "in _refuse_line: too deep, which ends it"),
-        (SilentSession, "number of answers to lines without an id: expected"),
+        (DyingConnection, "in _refuse_line: too deep, which ends it"),
+        (SilentConnection, "number of answers to lines without an id: expected"),
     ],
 )
-def test_planted_bugs_of_servers_are_found(session: type[Session], text: str) -> None:
+def test_planted_bugs_of_servers_are_found(session: type[HostConnection], text: str) -> None:
     found = finding(server(session), seed=0, runs=1000)
     assert text in str(found.ended)
     assert len(found.minimised(server(session))) < 40
 
 
 def test_what_fails_only_behind_other_connections_is_told_so_and_the_next_host_is_fresh() -> None:
-    target = server(TiredSession)
+    target = server(TiredConnection)
     data = target.seeds[0]
     assert target.run(data) == target.run(data)
     with pytest.raises(Failed, match=r"tired.* \(only behind other connections\)$") as failed:
@@ -181,7 +181,7 @@ def test_the_reference_server_has_no_finding() -> None:
 
 
 def test_a_line_above_the_limit_ends_the_connection() -> None:
-    class Patient(Session):
+    class Patient(HostConnection):
         """Takes lines of any length."""
 
         def __init__(self, *arguments: object, **named: bool) -> None:
@@ -189,7 +189,7 @@ def test_a_line_above_the_limit_ends_the_connection() -> None:
             self.lines._limit = 10**9
 
     long = b"x" * (LINE_LIMIT + 1)
-    server(Session).run(long)
+    server(HostConnection).run(long)
     with pytest.raises(Failed, match="a line above the limit"):
         server(Patient).run(long)
 
@@ -197,7 +197,7 @@ def test_a_line_above_the_limit_ends_the_connection() -> None:
 def test_memory_that_can_not_be_allocated_is_refused() -> None:
     for size in (2**63, 2**64 - 1, 2**62):
         line = b'{"id":3,"method":"memory.attach","params":{"token":3,"size":%d,"transport":"message"}}' % size
-        seen = server(Session).run(server(Session).seeds[0] + b"\n" + line)
+        seen = server(HostConnection).run(server(HostConnection).seeds[0] + b"\n" + line)
         assert any(re.match(r"'memory\.attach' -32007 cannot (map|allocate)", answer) for answer in seen), seen
 
 

@@ -22,7 +22,7 @@ from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.registered_extensions import RegisteredExtension
 from npu_conformance.specs.neuralnetworks.types import ExtensionNameAndPrefix, Model, Subgraph
 from npu_conformance.specs.neuralnetworks.validate_operations import match_types
-from npu_conformance.specs.neuralnetworks.validate_scope import Scope
+from npu_conformance.specs.neuralnetworks.validate_scope import ModelUnderValidation
 from npu_conformance.specs.versions import NEWEST
 
 FLOATS = (OperandType.TENSOR_FLOAT32, OperandType.FLOAT32, OperandType.FLOAT32)
@@ -124,7 +124,9 @@ def test_an_extensions_type_is_one_kind_to_whoever_validates() -> None:
         mapping = ExtensionNameAndPrefix(extension.name, 5)
         model = Model(main=Subgraph((), (), (), ()), extension_name_to_prefix=(mapping,))
         for info in extension.types:
-            first, second = (Scope(model, NEWEST).kind(5 << 16 | int(info.type) & 0xFFFF) for _ in range(2))
+            first, second = (
+                ModelUnderValidation(model, NEWEST).kind(5 << 16 | int(info.type) & 0xFFFF) for _ in range(2)
+            )
             assert first is not None
             assert first is second
         assert extension.types

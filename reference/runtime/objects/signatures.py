@@ -9,7 +9,7 @@ from npu_conformance.reference.runtime.objects.operands import bad_data
 from npu_conformance.specs.neuralnetworks.enums import OperationType
 from npu_conformance.specs.neuralnetworks.types import Operation
 from npu_conformance.specs.neuralnetworks.validate_operations import check_operations, match_types
-from npu_conformance.specs.neuralnetworks.validate_scope import Scope, profile
+from npu_conformance.specs.neuralnetworks.validate_scope import ModelUnderValidation, limits_of
 from npu_conformance.specs.versions import Version
 
 _BORDER_RULES = ("MODEL.P5", "MODEL.P6", "MODEL.P7")
@@ -18,7 +18,7 @@ _BORDER_RULES = ("MODEL.P5", "MODEL.P6", "MODEL.P7")
 def check_operation(model: Draft, operation: Operation, version: Version) -> None:
     """Raise BAD_DATA for an operation that no model of the version can have."""
     count = len(model.operands)
-    is_known = is_extension(operation.type) or operation.type in profile(version).operations
+    is_known = is_extension(operation.type) or operation.type in limits_of(version).operations
     if not is_known and operation.type != OperationType.OEM_OPERATION:
         raise bad_data(f"there is no operation {operation.type}")
     if not all(0 <= index < count for index in (*operation.inputs, *operation.outputs)):
@@ -50,7 +50,7 @@ def _check_types(model: Draft, operation: Operation, version: Version) -> None:
 
 
 def _check_control_flow(model: Draft, operation: Operation, version: Version) -> None:
-    scope = Scope(wire_model(model, (operation,))[0], version)
+    scope = ModelUnderValidation(wire_model(model, (operation,))[0], version)
     check_operations(scope, 0, scope.model.main)
     broken = next((one for one in scope.violations if one.clause in _BORDER_RULES), None)
     if broken is not None:

@@ -6,7 +6,7 @@ import pytest
 
 from npu_conformance.harness.subject.loading import Isolation, open_subject
 from npu_conformance.harness.subject.memory_kinds import aidl_form, memory_of
-from npu_conformance.specs.neuralnetworks.validate_scope import profile
+from npu_conformance.specs.neuralnetworks.validate_scope import limits_of
 from npu_conformance.specs.versions import Version
 
 KINDS = ("ashmem", "mmap_fd", "hardware_buffer_blob", "hardware_buffer")
@@ -26,7 +26,7 @@ def test_aidl_has_names_of_its_own(kind: str, aidl: str) -> None:
 @pytest.mark.parametrize("version", list(Version), ids=str)
 def test_every_version_knows_the_names_that_it_gets(version: Version) -> None:
     kinds = KINDS if version >= Version.V1_2 else KINDS[:2]
-    assert {aidl_form(memory_of(kind, 10), version).kind for kind in kinds} <= profile(version).pool_kinds
+    assert {aidl_form(memory_of(kind, 10), version).kind for kind in kinds} <= limits_of(version).pool_kinds
 
 
 def test_hardware_buffers_are_described() -> None:

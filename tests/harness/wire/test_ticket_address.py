@@ -18,7 +18,7 @@ from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.plugin_loading import load_plugin
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.framing import LineSocket
-from npu_conformance.harness.wire.session import HostState, Session
+from npu_conformance.harness.wire.session import HostConnection, HostState
 from npu_conformance.specs.plugin import Caller
 
 
@@ -40,7 +40,7 @@ def test_where_a_driver_may_send_its_apps(spec: str, address: str, allowed: bool
     assert is_within_reach(spec, address) == allowed
 
 
-class Elsewhere(Session):
+class Elsewhere(HostConnection):
     """A driver that sends its apps to a socket of the harness's machine."""
 
     def _builtins(self) -> dict[str, Any]:
