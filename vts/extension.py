@@ -1,6 +1,7 @@
 """Vendors' own extensions, out of the catalogues of `--catalogue DIR`: their vectors, and what a device says of them.
 
-A device that does not list an extension need not have any of it. One that lists it has all of it.
+A device that does not list an extension need not have any of it. One that lists it has all of it. This area has a case
+for each vector of an extension; how any extension travels over the interface is `vts.extensions`.
 """
 
 from __future__ import annotations

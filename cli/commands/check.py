@@ -24,7 +24,7 @@ from npu_conformance.cli.commands._grades import (
 from npu_conformance.cli.commands._options import add_catalogue_option, add_plugin_options, session_options
 from npu_conformance.cli.commands._output import print_json, write_text
 from npu_conformance.cli.errors import UsageError
-from npu_conformance.harness.judge import proposals
+from npu_conformance.harness.judge import claim_proposals
 from npu_conformance.harness.judge.outcome_table import OK, WRONG, is_red
 from npu_conformance.harness.report.lines import details, headline
 from npu_conformance.harness.report.progress import progress_for
@@ -183,16 +183,16 @@ def _write_claims(options: argparse.Namespace, path: Path) -> int:
         with closing(progress_for(len(cases))) as progress:
             session.start(cases, sinks=[progress])
             verdicts = _run_whole(session).verdicts
-        found = proposals.proposed(verdicts, session.subject.version)
+        found = claim_proposals.proposed(verdicts, session.subject.version)
     finally:
         session.close()
-    write_text(path, proposals.text(found))
+    write_text(path, claim_proposals.text(found))
     claimed = {name for claim in found for name in claim.operations}
-    left = sorted({region.operation for region in proposals.executed(verdicts)} - claimed)
+    left = sorted({region.operation for region in claim_proposals.executed(verdicts)} - claimed)
     known = {name for claim in found if claim.known_sizes for name in claim.operations}
     only = f", {len(known)} of them for known sizes only" if known else ""
     print(f"{counted(len(found), 'claim')} about {counted(len(claimed), 'operation')}{only}: {path}")
     if left:
         print("executed, but something of it is refused or wrong, so not claimed:")
-        print("\n".join(f"  {name}: {proposals.spoken_against(name, verdicts)}" for name in left))
+        print("\n".join(f"  {name}: {claim_proposals.spoken_against(name, verdicts)}" for name in left))
     return OK if found else WRONG

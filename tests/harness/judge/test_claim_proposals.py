@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from npu_conformance.cli.commands import check
 from npu_conformance.cli.main import main
 from npu_conformance.faults import plugin
-from npu_conformance.harness.judge import claims, proposals
+from npu_conformance.harness.judge import claim_proposals, claims
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.engine import Engine
 from npu_conformance.harness.run.events import Log
@@ -51,7 +51,7 @@ def red(verdicts: Sequence[CaseResult]) -> list[str]:
 
 
 def test_what_is_proposed_holds_and_a_refusal_of_it_is_red() -> None:
-    found = proposals.proposed(run("tiny"), Version.V1_2)
+    found = claim_proposals.proposed(run("tiny"), Version.V1_2)
     # The additions are those of the variation all_inputs_as_internal.
     assert found == (Claim(operations=("ADD", "RELU"), types=(FLOAT32,), since=Version.V1_2),)
     assert red(run("tiny", found)) == []
@@ -61,7 +61,7 @@ def test_what_is_proposed_holds_and_a_refusal_of_it_is_red() -> None:
 
 
 def test_a_driver_of_known_sizes_claims_them_and_no_more() -> None:
-    found = proposals.proposed(run("declines-unknown-outputs", operations=("FLOOR",)), Version.V1_2)
+    found = claim_proposals.proposed(run("declines-unknown-outputs", operations=("FLOOR",)), Version.V1_2)
     sizes = {(claim.operations, claim.types): claim.known_sizes for claim in found}
     # The additions of the variation all_inputs_as_internal have known sizes in each model.
     assert sizes == {((name,), (kind,)): name == "FLOOR" for name in ("ADD", "FLOOR") for kind in (FLOAT16, FLOAT32)}
@@ -106,7 +106,7 @@ PASSED = [verdict(Outcome.PASS, ADD=(FLOAT32,)), verdict(Outcome.PASS, ADD=(FLOA
     ids=["wrong", "refused", "refused beside another", "refused with what is not claimed", "not executed"],
 )
 def test_nothing_is_proposed_that_a_verdict_speaks_against(later: CaseResult, left: set[tuple[str, str]]) -> None:
-    found = proposals.proposed([*PASSED, later], NEWEST)
+    found = claim_proposals.proposed([*PASSED, later], NEWEST)
     assert {(name, kind) for claim in found for name in claim.operations for kind in claim.types} == left
 
 
@@ -114,10 +114,10 @@ def test_who_only_brings_the_data_of_a_wrong_case_is_claimed() -> None:
     """In the variation all_inputs_as_internal an ADD comes before what the case is about."""
     wrong = verdict(Outcome.FAIL, ADD=(FLOAT32,), SPLIT=(FLOAT32,))
     case = replace(wrong, case="vts.generated.SPLIT.one[all_inputs_as_internal]")
-    (claim,) = proposals.proposed([PASSED[0], case], NEWEST)
+    (claim,) = claim_proposals.proposed([PASSED[0], case], NEWEST)
     assert claim.operations == ("ADD",)
-    assert proposals.spoken_against("ADD", [PASSED[0], case]) == "not known"
-    assert proposals.spoken_against("SPLIT", [case]) == f"1 case wrong, {case.case} for one"
+    assert claim_proposals.spoken_against("ADD", [PASSED[0], case]) == "not known"
+    assert claim_proposals.spoken_against("SPLIT", [case]) == f"1 case wrong, {case.case} for one"
 
 
 def test_a_refusal_that_a_passing_case_hides_is_told() -> None:
@@ -125,7 +125,7 @@ def test_a_refusal_that_a_passing_case_hides_is_told() -> None:
     part = ConfigurationResult("burst.untimed", Outcome.NOT_SUPPORTED, why, refused=((use("ADD", FLOAT32),),))
     refused = replace(verdict(Outcome.NOT_SUPPORTED, ((use("ADD", FLOAT32),),)), case="vts.generated.X.z")
     seen = [replace(PASSED[0], configurations=(part,)), refused]
-    told = proposals.spoken_against("ADD", seen)
+    told = claim_proposals.spoken_against("ADD", seen)
     assert told == f"refused in 2 cases, vts.generated.X.y for one (#burst.untimed: {why})"
 
 
@@ -138,7 +138,7 @@ OPEN = use("ADD", FLOAT32, elements=None)
     ids=["accepted", "refused", "beside one of known sizes"],
 )
 def test_who_refuses_what_is_open_claims_what_is_known(model: ModelUse) -> None:
-    found = proposals.proposed([*PASSED, verdict(Outcome.NOT_SUPPORTED, (model,))], Version.V1_2)
+    found = claim_proposals.proposed([*PASSED, verdict(Outcome.NOT_SUPPORTED, (model,))], Version.V1_2)
     assert found == (
         Claim(operations=("ADD", "MUL"), types=(FLOAT16,), since=Version.V1_2),
         Claim(operations=("ADD",), types=(FLOAT32,), since=Version.V1_2, known_sizes=True),
@@ -148,15 +148,15 @@ def test_who_refuses_what_is_open_claims_what_is_known(model: ModelUse) -> None:
 
 def test_who_refuses_what_is_known_too_claims_neither() -> None:
     refusals = [verdict(Outcome.NOT_SUPPORTED, (model,)) for model in ((OPEN,), (use("ADD", FLOAT32),))]
-    found = proposals.proposed([*PASSED, *refusals], Version.V1_2)
+    found = claim_proposals.proposed([*PASSED, *refusals], Version.V1_2)
     assert [claim.types for claim in found] == [(FLOAT16,)]
 
 
 def test_what_speaks_against_a_claim_is_told() -> None:
     refused = verdict(Outcome.NOT_SUPPORTED, ((use("MUL", FLOAT32, supported=False),),))
     verdicts = [*PASSED, verdict(Outcome.FAIL, ADD=(FLOAT32,)), refused]
-    assert proposals.spoken_against("ADD", verdicts) == "1 case wrong, vts.generated.X.y for one"
-    assert proposals.spoken_against("MUL", verdicts) == "refused in 1 case, vts.generated.X.y for one"
+    assert claim_proposals.spoken_against("ADD", verdicts) == "1 case wrong, vts.generated.X.y for one"
+    assert claim_proposals.spoken_against("MUL", verdicts) == "refused in 1 case, vts.generated.X.y for one"
 
 
 def test_the_command_writes_claims_that_a_manifest_can_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
