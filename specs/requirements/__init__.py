@@ -37,7 +37,11 @@ _OPERATION = "NNHAL-OPERATION-"
 
 
 class Link(Document, frozen=True):
-    """A tie to another requirement: the same rule twice (`duplicate`), or asked of another layer (`other-layer`)."""
+    """A tie to another requirement, for whoever changes one of them: both ends have it.
+
+    duplicate: the rule is written a second time, often as a part of the other, in other words or at another level.
+    other-layer: it is asked of another layer. Evidence counts for the end that a case names, not for the other.
+    """
 
     kind: LinkKind
     id: Id
@@ -120,11 +124,6 @@ def expand(pattern: str) -> tuple[str, ...]:
     if not identifiers:
         raise LookupError(f"no requirement matches {pattern!r}")
     return identifiers
-
-
-def duplicates(identifier: str) -> tuple[str, ...]:
-    """Ids that say the same as this one: evidence for it is evidence for them."""
-    return tuple(link.id for link in requirement(identifier).links if link.kind == "duplicate")
 
 
 def operation_requirements(operation: str) -> tuple[Requirement, ...]:

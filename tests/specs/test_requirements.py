@@ -153,11 +153,6 @@ def test_a_pattern_without_a_match_is_a_lookup_error() -> None:
         requirements.expand("NNHAL-NOTHING-*")
 
 
-def test_duplicates_are_found_from_both_sides() -> None:
-    assert requirements.duplicates("NNHAL-ROBUST-003") == ("FUZ-001",)
-    assert requirements.duplicates("FUZ-001") == ("NNHAL-ROBUST-003",)
-
-
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
