@@ -16,6 +16,7 @@ from npu_conformance.specs.errors import ServiceError, status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
+    READ_ONLY,
     DataLocation,
     Memory,
     Request,
@@ -36,7 +37,6 @@ _KINDS = {
 }
 """Kinds that a device must map, since when, and by which requirement."""
 
-_READ_ONLY = 1
 _PART = 1 << 16
 """Of a mapped file: a multiple of every size of pages, as its offset has to be."""
 _FAR = 1 << 16
@@ -111,7 +111,7 @@ def read_only_inputs(context: CaseContext) -> None:
     """Inputs lie in memory that may only be read; a driver must not map it writable (NNHAL-EXECUTE-010)."""
     chosen, inputs, outputs = addition.supported(context), context.pool(addition.POOL), context.pool(addition.POOL)
     chosen.put(inputs)
-    request = addition.request(replace(inputs.memory, prot=_READ_ONLY))
+    request = addition.request(replace(inputs.memory, prot=READ_ONLY))
     place = DataLocation(1, addition.OUTPUT, addition.SIZE)
     request = replace(
         request,
@@ -126,7 +126,7 @@ def read_only_inputs(context: CaseContext) -> None:
 @_behaviours.case("inputs.read_only_in_turn", "NNHAL-EXECUTE-010", "NNHAL-EXECUTE-001", since=Version.FL5)
 def read_only_in_turn(context: CaseContext) -> None:
     """One prepared model reads one read-only pool, another one of the same size, and the first one again."""
-    _by_pools_in_turn(context, _READ_ONLY)
+    _by_pools_in_turn(context, READ_ONLY)
 
 
 @_behaviours.case("several.in_turn", "NNHAL-EXECUTE-001", "NNHAL-MEMORY-001")
@@ -288,7 +288,7 @@ def read_only_constant(context: CaseContext) -> None:
     chosen, pool = addition.supported(context), context.pool(addition.SIZE, "mmap_fd")
     pool.write(0, chosen.packed(addition.B))
     chosen.prepared(context, pool.memory)
-    memory = replace(pool.memory, prot=_READ_ONLY)
+    memory = replace(pool.memory, prot=READ_ONLY)
     supported = context.supported_operations(chosen.model_with_constant(memory))
     checks.equal(supported, (True,), "getSupportedOperations with a constant in read-only memory")
     _adds_constant_of(context, chosen, memory)

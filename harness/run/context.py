@@ -18,7 +18,6 @@ from npu_conformance.harness.judge.classification import OutcomeDetails, Subject
 from npu_conformance.harness.judge.outcome_table import WAIVABLE
 from npu_conformance.harness.judge.verdicts import WIRE, Crashed, Failed, NotApplicable
 from npu_conformance.harness.run.preparation import (
-    NO_DEADLINE,
     NO_TOKEN,
     Preparation,
     PreparationArguments,
@@ -35,6 +34,7 @@ from npu_conformance.specs.manifest import InterfaceName, Manifest
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
+    NO_DEADLINE,
     CacheHandle,
     ExtensionNameAndPrefix,
     Model,

@@ -15,9 +15,7 @@ from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus, ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel, PreparedModelCallback
 from npu_conformance.specs.neuralnetworks.types import (
-    NO_DEADLINE as NO_DEADLINE,
-)
-from npu_conformance.specs.neuralnetworks.types import (
+    NO_DEADLINE,
     CacheHandle,
     ExtensionNameAndPrefix,
     Model,

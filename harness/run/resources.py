@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed
-from npu_conformance.harness.subject.pools import Pool, aidl_form
+from npu_conformance.harness.subject.memory_kinds import aidl_form
+from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import DeadObject
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.types import Memory

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from npu_conformance.harness.judge.verdicts import Failed, breach
-from npu_conformance.harness.subject.memory_kinds import aidl_form as aidl_form
 from npu_conformance.harness.subject.memory_kinds import memory_of
 from npu_conformance.harness.subject.queue_file import QueueFile
 from npu_conformance.harness.subject.shared_files import FileStore, SharedFile, shortage

@@ -15,8 +15,7 @@ from npu_conformance.harness.run.executing.execution import (
 )
 from npu_conformance.specs.errors import DeadObject, InterfaceError, NotVisible
 from npu_conformance.specs.neuralnetworks import hal
-from npu_conformance.specs.neuralnetworks.types import NO_IDENTITY as NO_IDENTITY
-from npu_conformance.specs.neuralnetworks.types import Request
+from npu_conformance.specs.neuralnetworks.types import NO_IDENTITY, Request
 
 
 class Burst:

@@ -19,6 +19,8 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import ExecutionCallback, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
     NO_DEADLINE,
+    NO_DURATION,
+    NO_LOOP_TIMEOUT,
     ExecutionConfig,
     ExecutionResult,
     ExtensionNameAndPrefix,
@@ -27,12 +29,6 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestMemoryPool,
     Timing,
     TokenValuePair,
-)
-from npu_conformance.specs.neuralnetworks.types import (
-    NO_DURATION as NO_DURATION,
-)
-from npu_conformance.specs.neuralnetworks.types import (
-    NO_LOOP_TIMEOUT as NO_LOOP_TIMEOUT,
 )
 from npu_conformance.specs.versions import Version
 

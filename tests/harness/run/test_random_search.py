@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -79,9 +80,8 @@ def test_seconds_are_bounded_in_real_time_and_where_a_case_says_so(
         raise Failed("all")
 
     monkeypatch.setattr(random_search, "cut_down", listen)
-    context = SimpleNamespace(
-        seed=0, manifest=SimpleNamespace(virtual_clock=is_virtual), attach=lambda make_payload: None
-    )
+    manifest = SimpleNamespace(virtual_clock=is_virtual)
+    context = SimpleNamespace(seed=0, manifest=manifest, attach=lambda make_payload: None, short_lived=nullcontext)
     with pytest.raises(Failed):
         search(cast(CaseContext, context), 1, attempt, Clock().replay, declared)
     assert found == [bound]

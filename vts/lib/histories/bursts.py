@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 
-from npu_conformance.harness.run.executing.burst import NO_IDENTITY, open_burst
+from npu_conformance.harness.run.executing.burst import open_burst
+from npu_conformance.specs.neuralnetworks.types import NO_IDENTITY
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.histories.alike import ending_at_once
 from npu_conformance.vts.lib.histories.history import History

@@ -7,11 +7,16 @@ import random
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.executing.burst import NO_IDENTITY
 from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions
 from npu_conformance.harness.run.executing.executors import execute, executors, naming_buffers
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
+from npu_conformance.specs.neuralnetworks.types import (
+    NO_IDENTITY,
+    DataLocation,
+    Request,
+    RequestArgument,
+    RequestMemoryPool,
+)
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import SIZE
 from npu_conformance.vts.lib.deadlines import LATE, deadline

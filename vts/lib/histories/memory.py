@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.mirrored import MirroredPool
 from npu_conformance.vts.lib.addition import SIZE, Addition, Values
@@ -22,7 +23,7 @@ _POOLS = ("ashmem", "ashmem", "ashmem", "mmap_fd", "ashmem")
 """Kinds of the pools. The last one is large, and has half of its places far behind."""
 ROWS = (1, 2, 3, 5)
 """Numbers of rows of SIZE bytes that a tensor has: those of recipes that are not open have one."""
-_FILL = b"\xa5" * SIZE * ROWS[-1]
+_FILL = bytes([FILL]) * SIZE * ROWS[-1]
 _LARGEST = 10.0
 """What was computed is an input again up to here: sums of four more fit the types of 8 bits."""
 
@@ -55,7 +56,7 @@ class Memories:
         sizes = [_CELLS * _CELL] * (len(_POOLS) - 1) + [far + half]
         spans = [[(0, _CELLS * _CELL)] for _ in sizes[:-1]] + [[(0, half), (far, half)]]
         self.pools = [
-            MirroredPool(context.pool(size, kind), its, _FILL[0])
+            MirroredPool(context.pool(size, kind), its, FILL)
             for size, kind, its in zip(sizes, _POOLS, spans, strict=True)
         ]
         shifts = [chance.choice(_SHIFTS) for _ in range(_CELLS)]

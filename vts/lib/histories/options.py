@@ -7,9 +7,14 @@ from typing import Protocol, TypedDict
 
 from msgspec.structs import replace
 
-from npu_conformance.harness.run.executing.execution import NO_DURATION, NO_LOOP_TIMEOUT, ExecutionOptions
+from npu_conformance.harness.run.executing.execution import ExecutionOptions
 from npu_conformance.specs.neuralnetworks.enums import MAXIMUM_LOOP_TIMEOUT_DURATION_NS
-from npu_conformance.specs.neuralnetworks.types import ExtensionNameAndPrefix, TokenValuePair
+from npu_conformance.specs.neuralnetworks.types import (
+    NO_DURATION,
+    NO_LOOP_TIMEOUT,
+    ExtensionNameAndPrefix,
+    TokenValuePair,
+)
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.deadlines import MILLISECOND, UNLIMITED, deadline
 from npu_conformance.vts.lib.limits import HINTED
