@@ -80,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--write-claims",
         metavar="FILE",
         type=Path,
-        help="run all of vts, which takes minutes, and write the claims that it bears out (docs/claims.md)",
+        help="run all of vts, which takes minutes, and write the claims that the run supports (docs/claims.md)",
     )
 
 

@@ -65,7 +65,7 @@ def execute(options: argparse.Namespace) -> int:
 
     for flag in ("beside_run", "fuzz"):
         if getattr(options, flag) and not options.html:
-            raise UsageError(f"--{flag.replace('_', '-')}: is for a page; say where by --html FILE")
+            raise UsageError(f"--{flag.replace('_', '-')}: is for a page: add --html FILE")
     return compare(options) if len(options.folders) > 1 else _show(options, options.folders[0])
 
 

@@ -60,7 +60,7 @@ def _some(names: Sequence[str]) -> str:
 def against(compared: Comparison) -> str:
     """What has changed since the baseline, in words."""
     altered = f" ({compared.altered} of them with another symptom)" if compared.altered else ""
-    return f"{counted(compared.regressions, 'regression')}, {compared.known} known{altered}, {compared.mended} mended"
+    return f"{counted(compared.regressions, 'regression')}, {compared.known} known{altered}, {compared.mended} fixed"
 
 
 def _cell(outcome: str, count: int, paint: Paint, *, excused: bool) -> str:
