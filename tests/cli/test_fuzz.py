@@ -83,7 +83,7 @@ def test_a_finding_replays_is_listed_and_known_the_next_time(
 
     assert fuzz(tmp_path, "--runs", "100", bug="refuses") == 1
     again = capsys.readouterr().out
-    assert "goes on after 1 round" in again
+    assert "continues after 1 round" in again
     triage = f"npu-conformance fuzz triage {tmp_path}"
     assert f"nothing new found; 1 known finding was met again ({triage})\n" in again
 
