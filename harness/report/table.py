@@ -50,7 +50,7 @@ def _table(results: Results, paint: Paint) -> Iterator[str]:
                 f"{name} excuses {counted(use.in_part, 'case')} in part only: red still is {_some(use.left)}"
             )
     if results.baseline:
-        yield f"beside the baseline: {against(results.baseline)}"
+        yield f"compared with the baseline: {against(results.baseline)}"
 
 
 def _some(names: Sequence[str]) -> str:

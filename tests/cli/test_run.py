@@ -165,7 +165,7 @@ def test_a_waiver_and_a_baseline_turn_it_green(command: Command, tmp_path: Path)
     assert command(*target, "--report", "before")[0] == 1
     code, out, _ = command(*target, "--baseline", "before/results.json")
     assert (code, "regression:" in out) == (0, False)
-    assert "beside the baseline: 0 regressions, 1 known, 0 fixed" in out
+    assert "compared with the baseline: 0 regressions, 1 known, 0 fixed" in out
     requirement = next(iter(json.loads((tmp_path / "before" / "results.json").read_text())["by_requirement"]))
     waiver = {
         "id": "vts.validation.RELU.*",

@@ -89,7 +89,7 @@ def _wrong(results: Results, cases: str) -> str:
 
 def _nothing_wrong(results: Results, cases: str) -> str:
     if excused := tally(results).excused:
-        return f"Beside {excused} nothing is wrong in {cases}, but that does not show conformance."
+        return f"Apart from {excused}, nothing is wrong in {cases}, but that does not show conformance."
     return f"Nothing that counts is wrong in {cases}, but that does not show conformance."
 
 
@@ -125,7 +125,7 @@ def _facts(results: Results) -> Iterator[str]:
     if results.waived:
         yield f"{counted(results.waived, 'case')} waived."
     if results.baseline:
-        yield f"Beside the baseline: {against(results.baseline)}."
+        yield f"Compared with the baseline: {against(results.baseline)}."
     if results.quality_warnings:
         yield f"{counted(results.quality_warnings, 'case')} with a quality warning."
     if results.left_out:

@@ -206,7 +206,7 @@ def test_what_is_known_is_marked_and_counted(subject: Any, tmp_path: Path) -> No
     assert {item.case[-1]: item.dispositions for item in outcome.cases if item.dispositions} == {
         "a": (Disposition.KNOWN,)
     }
-    assert "beside the baseline: 2 regressions, 1 known, 1 fixed" in table.lines(outcome)
+    assert "compared with the baseline: 2 regressions, 1 known, 1 fixed" in table.lines(outcome)
 
 
 def test_a_new_failure_in_a_case_that_failed_is_not_known(subject: Any, tmp_path: Path) -> None:
