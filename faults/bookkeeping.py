@@ -246,7 +246,7 @@ def nothing_executed(_: CaseContext) -> None:
 
 @_checks.case("coverage.unasked")
 def mostly_unasked(_: CaseContext) -> None:
-    """A device of which most cases could not be asked is green and not conformant; other versions' are no such."""
+    """A device of which most cases could not be tested is green and not conformant; other versions' are no such."""
     groups = {group.value: group for group in MANDATORY["device"]}
     for reason, conformant in (("no fence", False), ("since fl5, the subject is 1.2", True)):
         unasked = dict.fromkeys((f"unasked_{number}" for number in range(5)), raising(NotApplicable(reason)))

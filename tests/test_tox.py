@@ -144,7 +144,7 @@ def test_the_template_runs_in_its_own_folder(
     monkeypatch.chdir(folder)
     ((_, *words),) = commands("check", folder=folder)
     assert main(words) == 1
-    assert "grade C: the first calls pass, and no work was seen" in capsys.readouterr().out
+    assert "grade C: the first calls pass, but no work was seen" in capsys.readouterr().out
     for name in names[1:]:
         ((_, *words),) = commands(name, "-k", "vts.queries", "-q", folder=folder)
         assert main(words) == 0

@@ -56,7 +56,7 @@ class Findings(msgspec.Struct, frozen=True):
     @property
     def described_option(self) -> dict[str, str]:
         """The option with what it means, for a manifest."""
-        names = ", ".join(device.name for device in self.devices) or "none that the runtime tells of"
+        names = ", ".join(device.name for device in self.devices) or "none that the runtime reports"
         return {OPTION: f"which device the tests of drivers run on (default: the first): {names}"}
 
 

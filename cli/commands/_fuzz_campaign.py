@@ -60,13 +60,13 @@ def _run_to_the_end(
             campaign = Campaign(folder, job, arms, limits, workers, CampaignLine())
             print(_headline(options, arms, folder), flush=True)
             for damage in folder.damaged:
-                print(f"{folder.path}: {damage}; the campaign goes on without", flush=True)
+                print(f"{folder.path}: {damage}; the campaign continues without it", flush=True)
             campaign.run()
     except KeyboardInterrupt:
         if campaign is None:
             raise
         folder.take_up()
-        print("\ninterrupted: of the rounds that were running the findings are kept, and nothing else", flush=True)
+        print("\ninterrupted: the rounds that were running are lost, except for their findings", flush=True)
     return campaign
 
 
@@ -139,7 +139,7 @@ def _job(options: argparse.Namespace, settings: Settings) -> RoundJob:
 def _headline(options: argparse.Namespace, arms: Sequence[Arm], folder: CampaignFolder) -> str:
     names = ", ".join(dict.fromkeys(arm.fuzzer for arm in arms))
     engines = ", ".join(dict.fromkeys(arm.engine for arm in arms))
-    before = f"; goes on after {counted(len(folder.rounds), 'round')} in {folder.path}" if folder.rounds else ""
+    before = f"; continues after {counted(len(folder.rounds), 'round')} in {folder.path}" if folder.rounds else ""
     return f"fuzz {names} of {options.plugin}, engine {engines}, seed {options.seed}{before}"
 
 

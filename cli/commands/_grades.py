@@ -24,11 +24,11 @@ FIRST_CALLS = (
 """Where the ids of the cases begin that call each interface for the first time."""
 EXECUTIONS, RUNTIME_EXECUTIONS = "vts.generated.", "cts.generated."
 GRADES = {
-    "A": "all that was asked passes, and each interface has done work",
-    "B": "each interface has done work, and something is wrong",
-    "C": "the first calls pass, and no work was seen",
-    "D": "the handshake works, some first calls do not",
-    "E": "the handshake works, and nothing else was seen to work",
+    "A": "everything that was tried passes, and each interface has done work",
+    "B": "each interface has done work, but something is wrong",
+    "C": "the first calls pass, but no work was seen",
+    "D": "the handshake works, but some first calls do not",
+    "E": "the handshake works, but nothing else was seen to work",
 }
 """What each letter means, the best first."""
 _NEXT = {"A": "run the suites", "B": "see the failures", "D": "see the failures"}

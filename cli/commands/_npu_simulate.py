@@ -25,7 +25,9 @@ _MOST_APPS, _MOST_MINUTES = 100_000, 24 * 60
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
-    parser.add_argument("scenario", nargs="?", type=Path, help="a scenario file; without one it is made from the seed")
+    parser.add_argument(
+        "scenario", nargs="?", type=Path, help="a scenario file; without one, a scenario is made from the seed"
+    )
     parser.add_argument("--apps", metavar="N", type=int, help=f"apps of the scenario that is made (default: {_APPS})")
     parser.add_argument("--minutes", metavar="M", type=int, help=f"how long it lasts (default: {_MINUTES})")
     parser.add_argument("--seed", metavar="N", type=int, help="seed of what is drawn (default: the file's, or 0)")
@@ -34,9 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--html", metavar="FILE", type=Path, help="write a page with tables and plots")
-    parser.add_argument(
-        "--write-scenario", metavar="FILE", type=Path, help="write the scenario to a file, and stop there"
-    )
+    parser.add_argument("--write-scenario", metavar="FILE", type=Path, help="write the scenario to a file, and stop")
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -92,7 +92,7 @@ def _scenario(options: argparse.Namespace) -> Scenario:
 
 def _read(options: argparse.Namespace) -> Scenario:
     if options.apps is not None or options.minutes is not None:
-        raise UsageError("--apps and --minutes: only without a scenario file, which says both")
+        raise UsageError("--apps and --minutes: only without a scenario file, which sets both")
     scenario = documents.read(options.scenario, Scenario)
     scenarios.check(scenario, str(options.scenario))
     return scenario if options.seed is None else msgspec.structs.replace(scenario, seed=options.seed)

@@ -31,7 +31,7 @@ def add_plugin_options(parser: argparse.ArgumentParser, *, positional: bool = Fa
         action="append",
         default=[],
         choices=TRANSPORTS,
-        help="let memory travel by KIND only (path, descriptor, message); repeatable, default all",
+        help="pass memory only by KIND (path, descriptor, message); repeatable, default all",
     )
     parser.add_argument(
         "--inference-tool",
@@ -42,21 +42,22 @@ def add_plugin_options(parser: argparse.ArgumentParser, *, positional: bool = Fa
     parser.add_argument(
         "--reset-command",
         metavar="COMMAND",
-        help="command that brings the device back behind a crash or a hang (docs/drivers-in-other-languages.md)",
+        help="command that brings the device back after a crash or a hang (docs/drivers-in-other-languages.md)",
     )
     parser.add_argument("--reset-seconds", metavar="SECONDS", type=float, help="how long that may take (default: 120)")
     parser.add_argument(
         "--longest-wait",
         metavar="SECONDS",
         type=float,
-        help="wait at most so long for an answer or an import, whatever deadlines and time_scale the manifest sets",
+        help="never wait longer than SECONDS for an answer or an import, whatever deadlines and time_scale the "
+        "manifest sets",
     )
     parser.add_argument(
         "--patience",
         metavar="FACTOR",
         type=float,
         default=1.0,
-        help="wait so many times as long, for a driver that is held by a debugger (docs/diagnostics.md)",
+        help="multiply all timeouts by FACTOR, for a driver stopped in a debugger (docs/diagnostics.md)",
     )
 
 
@@ -73,22 +74,26 @@ class Once(argparse.Action):
         setattr(namespace, self.dest, value)
 
 
-BESIDE_EXAMPLE = ": litert"
+BESIDE_EXAMPLE = ", for example litert"
 
 
 def add_beside_options(parser: argparse.ArgumentParser, which: str = BESIDE_EXAMPLE) -> None:
     """Declare the second implementation, which figures are compared with. which: ends its help."""
-    about = f"measure this plug-in, too, and judge accuracy against it{which}"
+    about = f"also measure this plug-in, and judge accuracy against it{which}"
     parser.add_argument("--beside", metavar="P", action=Once, help=about)
     parser.add_argument(
-        "--beside-option", metavar="NAME=VALUE", action="append", default=[], help="option of that plug-in; repeatable"
+        "--beside-option",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="option of the --beside plug-in; repeatable",
     )
 
 
 def add_wire_log_option(parser: argparse.ArgumentParser) -> None:
     """Declare the log of the wire."""
     parser.add_argument(
-        "--wire-log", metavar="FILE", type=Path, help="write every message to and from the plug-in, a line each"
+        "--wire-log", metavar="FILE", type=Path, help="write every message to and from the plug-in, one line each"
     )
 
 
@@ -112,7 +117,12 @@ def add_selection_options(
     """Declare which cases are meant. metavar, targets: what the words of the command line are, and their help."""
     parser.add_argument("targets", metavar=metavar, nargs="*", help=targets)
     parser.add_argument(
-        "-k", dest="expression", metavar="EXPR", action=Once, default="", help="words in ids with and, or, not, ()"
+        "-k",
+        dest="expression",
+        metavar="EXPR",
+        action=Once,
+        default="",
+        help="select ids by words combined with and, or, not, ()",
     )
     parser.add_argument("--scope", choices=("smoke", "default", "full"), default="default", help="how much to run")
     parser.add_argument(
@@ -121,7 +131,7 @@ def add_selection_options(
         type=Path,
         action="append",
         default=[],
-        help="external vectors beside the stored ones; repeatable",
+        help="external vectors to run with the stored ones; repeatable",
     )
     add_catalogue_option(parser)
 

@@ -46,9 +46,7 @@ def of_case(name: str) -> list[Shown]:
     case, _, configuration = name.partition("#")
     found = [*_made(case, configuration)]
     if not found:
-        raise UsageError(
-            f"{name}: no case of stored or drawn models; of one that failed, DIR/failures has a file to show"
-        )
+        raise UsageError(f"{name}: not a case of stored or drawn models; if it failed, DIR/failures has a file to show")
     chosen = [one for one in found if f"{configuration}.".startswith((".", f"{one.name}."))]
     if not chosen:
         names = [one.name for one in found]

@@ -31,9 +31,9 @@ def execute(options: argparse.Namespace) -> int:
     if options.record and not (options.engine or options.driver):
         raise UsageError("--record needs an --engine or a --driver: the oracle is a witness of all vectors anyway")
     if options.record and options.catalogue:
-        raise UsageError("--record writes into the vectors of this project: leave --catalogue out")
+        raise UsageError("--record writes to the vectors of this project: leave out --catalogue")
     if options.record and options.vectors:
-        raise UsageError("--record writes into the vectors of this project: leave --vectors out")
+        raise UsageError("--record writes to the vectors of this project: leave out --vectors")
     problems = 0
     if options.vectors:
         operations, given, problems = _own_vectors.read(options.vectors, options.operations)

@@ -39,4 +39,4 @@ class Tally:
         return (
             f"{self.engine}: {agreed} agreed, {self.disagreed} disagreed, {self.explained} disagreed with an "
             f"explanation, {self.could_not_run} could not run or compare nothing"
-        ) + (f", {taken} executed that are to be refused" if taken else "")
+        ) + (f", {taken} executed that should be refused" if taken else "")

@@ -72,7 +72,7 @@ class Grade:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     grades = "\n".join(f"  {letter}  {meaning}" for letter, meaning in GRADES.items())
-    parser.description = f"{parser.description}\n\ngrades, of which A alone ends with exit code 0:\n{grades}"
+    parser.description = f"{parser.description}\n\ngrades, of which only A ends with exit code 0:\n{grades}"
     add_plugin_options(parser, positional=True)
     add_catalogue_option(parser)
     parser.add_argument("--json", action="store_true", help="as JSON")
@@ -80,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--write-claims",
         metavar="FILE",
         type=Path,
-        help="run all of vts, which takes minutes, and write the claims that it bears out (docs/claims.md)",
+        help="run all of vts, which takes minutes, and write the claims that the run supports (docs/claims.md)",
     )
 
 

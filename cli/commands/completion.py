@@ -26,7 +26,7 @@ class _Command:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell that shall complete")
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="shell to complete for")
 
 
 def execute(options: argparse.Namespace) -> int:

@@ -32,11 +32,13 @@ _NO_END = 1e6
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
-    parser.add_argument("ids", metavar="ID", nargs="*", help="ids of faults (or variants), or globs; default all")
+    parser.add_argument("ids", metavar="ID", nargs="*", help="ids of faults (or variants), or globs (default: all)")
     instead = parser.add_mutually_exclusive_group()
-    instead.add_argument("--list", action="store_true", help="list faults and variants, all or those that IDs mean")
+    instead.add_argument("--list", action="store_true", help="list faults and variants, all or those that match IDs")
     instead.add_argument(
-        "--reach", action="store_true", help="tell which cases no fault turns red, by area; IDs are areas, default all"
+        "--reach",
+        action="store_true",
+        help="print the cases that no fault turns red, by area; IDs are areas (default: all)",
     )
     instead.add_argument("--variants", action="store_true", help="run the conforming variants: none may be red")
     parser.add_argument(
@@ -46,15 +48,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--first", action="store_true", help="with --all-cases: stop at the first case that catches the fault"
     )
     instead.add_argument(
-        "--mutants", metavar="N", type=int, nargs="?", const=0, help="run N source mutants of the reference (all)"
+        "--mutants",
+        metavar="N",
+        type=int,
+        nargs="?",
+        const=0,
+        help="run N source mutants of the reference (default: all)",
     )
-    parser.add_argument("--operation", metavar="OP", default="", help="with --mutants: of one operation's modules only")
-    parser.add_argument("--part", default="", help="with --mutants: of one part of the reference only, such as driver")
+    parser.add_argument(
+        "--operation", metavar="OP", default="", help="with --mutants: only those of one operation's modules"
+    )
+    parser.add_argument(
+        "--part", default="", help="with --mutants: only those of one part of the reference, such as driver"
+    )
     parser.add_argument(
         "--per-operation", action="store_true", help="with --mutants N: N mutants of each operation's own modules"
     )
     parser.add_argument(
-        "-n", dest="processes", metavar="N", type=int, help="so many at once (1; of mutants as many as processors)"
+        "-n",
+        dest="processes",
+        metavar="N",
+        type=int,
+        help="run N at once (default: 1; for mutants, as many as there are processors)",
     )
     parser.add_argument(
         "--scheduler", metavar="URL", default="", help="with --mutants: run on the workers of a Dask scheduler"
@@ -236,7 +251,7 @@ def _few(cases: Sequence[Case], options: argparse.Namespace) -> list[Case]:
     suites = ("vts.", "cts.", _MODELS) if _MODELS[:-1] in options.expression else ("vts.", "cts.")
     meant = [case for case in cases if case.id.startswith(suites) and matches(case.id)]
     if not meant:
-        raise UsageError(f"-k {options.expression}: no case is meant")
+        raise UsageError(f"-k {options.expression}: matches no case")
     if options.sample_cases is None or options.sample_cases >= len(meant):
         return meant
     drawn = random.Random(options.seed).sample(range(len(meant)), options.sample_cases)

@@ -30,17 +30,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     triage.add_argument("--json", action="store_true", help="one JSON array")
     page = actions.add_parser("report", help="write the page of a campaign again, as each campaign does at its end")
     page.add_argument("folder", metavar="DIR", type=Path, nargs="?", default=FOLDER, help=f"default: {FOLDER}")
-    promote = actions.add_parser("promote", help="make a finding a case that every run with --vectors includes")
-    promote.add_argument("name", metavar="NAME", help="of the finding, or its file, as `triage` prints it")
+    promote = actions.add_parser("promote", help="turn a finding into a case that every run with --vectors includes")
+    promote.add_argument("name", metavar="NAME", help="name of the finding, or its file, as `triage` prints it")
     promote.add_argument("--to", metavar="DIR", type=Path, required=True, help="folder of your repository for findings")
-    promote.add_argument("--corpus", metavar="DIR", type=Path, default=FOLDER, help=f"of the campaign ({FOLDER})")
-    smaller = actions.add_parser("minimise", help="drop the inputs of a corpus that show nothing that others do not")
+    promote.add_argument(
+        "--corpus", metavar="DIR", type=Path, default=FOLDER, help=f"folder of the campaign (default: {FOLDER})"
+    )
+    smaller = actions.add_parser("minimise", help="drop the inputs of a corpus that add nothing to the others")
     smaller.add_argument("folder", metavar="DIR", type=Path, nargs="?", default=FOLDER, help=f"default: {FOLDER}")
 
 
 def _add_campaign(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("more", metavar="NAME", nargs="*", help="further fuzzers, which share the time")
-    parser.add_argument("--plugin", metavar="P", required=True, help="implementation under test, as of `run`")
+    parser.add_argument("--plugin", metavar="P", required=True, help="implementation under test, as for `run`")
     parser.add_argument("--plugin-option", metavar="NAME=VALUE", action="append", default=[], help="repeatable")
     parser.add_argument("--hal", metavar="VERSION", help="HAL version to test as: 1.0 1.1 1.2 1.3 fl5 fl6 fl7 fl8")
     parser.add_argument("--beside", metavar="P", default="", help="a second implementation, for `differential`")
@@ -48,24 +50,32 @@ def _add_campaign(parser: argparse.ArgumentParser) -> None:
     limit.add_argument(
         "--time", metavar="T", type=_time, default=_SECONDS, help=f"how long: 90s, 10m or 8h (default: {_SECONDS:g}s)"
     )
-    limit.add_argument("--runs", metavar="N", type=int, help="one round of N inputs for each fuzzer instead")
+    limit.add_argument("--runs", metavar="N", type=int, help="instead of a time: one round of N inputs for each fuzzer")
     parser.add_argument(
         "--longest-wait",
         metavar="SECONDS",
         type=float,
-        help="wait at most so long for a call, an import, or an input of what Python loads (default: the manifest's "
-        "deadlines, and for such an input 10 s times its time_scale)",
+        help="never wait longer than SECONDS for a call, an import, or an input to a plug-in that Python loads "
+        "(default: the manifest's deadlines; for such an input, 10 s times its time_scale)",
     )
-    parser.add_argument("--jobs", metavar="N", type=int, help="rounds at once (default: 1; on a cluster, all threads)")
-    parser.add_argument("--scheduler", metavar="URL", default="", help="do rounds on the workers of a Dask scheduler")
+    parser.add_argument(
+        "--jobs", metavar="N", type=int, help="run N rounds at once (default: 1; on a cluster, one for each thread)"
+    )
+    parser.add_argument(
+        "--scheduler", metavar="URL", default="", help="run the rounds on the workers of a Dask scheduler"
+    )
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="seed of the inputs; printed")
     parser.add_argument(
-        "--corpus", metavar="DIR", type=Path, default=FOLDER, help=f"inputs and findings; goes on there ({FOLDER})"
+        "--corpus",
+        metavar="DIR",
+        type=Path,
+        default=FOLDER,
+        help=f"folder of inputs and findings; the campaign in it is continued (default: {FOLDER})",
     )
     parser.add_argument(
         "--engine",
         choices=("evolution", "atheris", "hypothesis"),
-        help="choose inputs by what is answered, by coverage of Python code, or at random (default: the first two)",
+        help="choose inputs by the answers, by coverage of Python code, or at random (default: the first two)",
     )
 
 

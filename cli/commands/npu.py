@@ -23,11 +23,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_demo(commands.add_parser("demo", help="a foreground app takes the NPU over from a background one"))
     top = commands.add_parser("top", help="apps, priorities, models, budget and work of a running manager")
     _add_address(top)
-    top.add_argument("--once", action="store_true", help="print one table; else one each second until interrupted")
-    shell = commands.add_parser("shell", help="what `cmd npu` prints; without words its usage")
+    top.add_argument("--once", action="store_true", help="print one table instead of one each second until interrupted")
+    shell = commands.add_parser("shell", help="run `cmd npu` and print its output (usage without arguments)")
     _add_address(shell)
-    shell.add_argument("--root", action="store_true", help="as root, not as the shell: disable and enable need it")
-    shell.add_argument("words", metavar="WORD", nargs="*", help="such as info, or set-budget-policy")
+    shell.add_argument(
+        "--root", action="store_true", help="run as root instead of as the shell: disable and enable need it"
+    )
+    shell.add_argument(
+        "words", metavar="WORD", nargs="*", help="arguments of `cmd npu`, such as info or set-budget-policy"
+    )
     _npu_simulate.add_arguments(
         commands.add_parser("simulate", help="waiting times, preemptions and fairness of many apps, policy by policy")
     )
@@ -58,16 +62,16 @@ def _chosen(name: str) -> _Chosen:
 def _add_demo(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plugin", metavar="P", default="reference", help="driver and manager (default: reference)")
     parser.add_argument(
-        "--plugin-option", metavar="NAME=VALUE", action="append", default=[], help="option of the plug-in"
+        "--plugin-option", metavar="NAME=VALUE", action="append", default=[], help="option of the plug-in; repeatable"
     )
     parser.add_argument("--listen", metavar="unix:PATH", help="where the manager listens, for `npu top` meanwhile")
-    parser.add_argument("--inferences", metavar="N", type=int, default=50, help="inferences of each step (default: 50)")
+    parser.add_argument("--inferences", metavar="N", type=int, default=50, help="inferences in each step (default: 50)")
     parser.add_argument(
-        "--seconds", metavar="S", type=float, default=60.0, help="the most that a step may take (default: 60)"
+        "--seconds", metavar="S", type=float, default=60.0, help="most seconds that a step may take (default: 60)"
     )
     parser.add_argument("--trace", metavar="FILE", type=Path, help="write a timeline for Perfetto or chrome://tracing")
 
 
 def _add_address(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("address", metavar="ADDRESS", help="unix:PATH or tcp:HOST:PORT of `npu-conformance serve`")
-    parser.add_argument("--key-file", metavar="FILE", help="key of the control connection")
+    parser.add_argument("--key-file", metavar="FILE", help="file with the key of the control connection")

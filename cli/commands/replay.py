@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     parser.add_argument(
-        "file", metavar="FILE|DIR", type=Path, help="a failure file; or a report folder: all of its failures"
+        "file", metavar="FILE|DIR", type=Path, help="a failure file, or a report folder for all of its failures"
     )
     add_plugin_options(parser)
     add_beside_options(parser)
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_wire_log_option(parser)
     parser.add_argument("--bisect", action="store_true", help="exit 0 good, 1 bad, 125 neither: for git bisect run")
     parser.add_argument(
-        "--repeat", metavar="N", type=int, default=1, help="run each failure N times, and tell what is flaky"
+        "--repeat", metavar="N", type=int, default=1, help="run each failure N times, and report which are flaky"
     )
 
 
@@ -112,7 +112,7 @@ def _replays(options: argparse.Namespace, readable: Sequence[tuple[FailureFile, 
 
     versions = sorted({failure.hal_version.value for failure, _ in readable})
     if options.hal is None and len(versions) > 1:
-        raise UsageError(f"{options.file}: the failures are of HAL {' and '.join(versions)}: choose by --hal")
+        raise UsageError(f"{options.file}: the failures are of HAL {' and '.join(versions)}: choose one with --hal")
     options.hal = options.hal or versions[0]
     with ExitStack() as opened:
         subject = opened.enter_context(closing(open_by_options(session_options(options))))
@@ -154,7 +154,7 @@ def _counted(replays: Sequence[Replay]) -> str:
     if _is_flaky(replays):
         told += ": flaky"
     elif not replays[0].is_red:
-        told += f", was {_was(replays[0])}: mended, or flaky"
+        told += f", was {_was(replays[0])}: fixed, or flaky"
     return f"{replays[0].case.id}: {told}"
 
 

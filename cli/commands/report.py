@@ -32,16 +32,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         type=Path,
         nargs="+",
-        help="report folder, also of a killed run; of a plug-in: its latest run; several are compared, by their times",
+        help="report folder of a run, also of a killed one, or of a plug-in for its latest run; several are compared "
+        "in order of time",
     )
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the page to FILE; - is standard output")
     parser.add_argument(
         "--beside-run",
         metavar="DIR",
         type=Path,
-        help="on the page: figures of another run, such as the last, beside this",
+        help="on the page: also show the figures of another run, such as the one before",
     )
-    parser.add_argument("--fuzz", metavar="DIR", type=Path, help="on the page: what a campaign of `fuzz` has found")
+    parser.add_argument(
+        "--fuzz", metavar="DIR", type=Path, help="on the page: also show the findings of a `fuzz` campaign"
+    )
     parser.add_argument("--junit", metavar="FILE", type=Path, help="write JUnit XML to FILE; - is standard output")
     parser.add_argument(
         "--badge", metavar="FILE", type=Path, help="write the verdict as a small SVG to FILE; - is standard output"
@@ -65,7 +68,7 @@ def execute(options: argparse.Namespace) -> int:
 
     for flag in ("beside_run", "fuzz"):
         if getattr(options, flag) and not options.html:
-            raise UsageError(f"--{flag.replace('_', '-')}: is for a page; say where by --html FILE")
+            raise UsageError(f"--{flag.replace('_', '-')}: is for a page: add --html FILE")
     return compare(options) if len(options.folders) > 1 else _show(options, options.folders[0])
 
 

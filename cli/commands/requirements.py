@@ -28,9 +28,9 @@ _WITH_SOURCES = 10
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
-    parser.add_argument("patterns", metavar="ID", nargs="*", help="ids or globs such as NNHAL-QUERY-*; all without")
-    parser.add_argument("--untested", action="store_true", help="only those without a case")
-    parser.add_argument("--cases", action="store_true", help="with all sources, and the cases with their descriptions")
+    parser.add_argument("patterns", metavar="ID", nargs="*", help="ids or globs such as NNHAL-QUERY-* (default: all)")
+    parser.add_argument("--untested", action="store_true", help="list only the requirements without a case")
+    parser.add_argument("--cases", action="store_true", help="print all sources, and the cases with their descriptions")
     parser.add_argument("--json", action="store_true", help="as JSON")
     add_catalogue_option(parser)
 
@@ -54,7 +54,7 @@ def execute(options: argparse.Namespace) -> int:
         for name in evidence.get(entry.id, ()) if options.cases else ():
             print(f"    {name}  {cases[name].headline}")
     if options.cases:
-        print("A case that fails counts against what its failing check is about; its other requirements are not shown.")
+        print("A case that fails counts against the requirement of its failing check; its others are not shown.")
     print(_counted(rows))
     return OK
 

@@ -40,35 +40,41 @@ def add_run_options(parser: argparse.ArgumentParser, beside: str = BESIDE_EXAMPL
     """Declare how cases are run, whichever they are. beside: which plug-in --beside is, as its help says."""
     add_plugin_options(parser)
     add_beside_options(parser, beside)
-    parser.add_argument("-n", dest="processes", metavar="N", type=int, default=1, help="run as N processes")
+    parser.add_argument("-n", dest="processes", metavar="N", type=int, default=1, help="run in N processes")
     parser.add_argument(
         "--scheduler", metavar="URL", default="", help="run on the workers of a Dask scheduler (docs/cluster.md)"
     )
     parser.add_argument(
         "--shard", metavar="I/N", action=Once, default="", help="run the I-th of N parts of the selection"
     )
-    parser.add_argument("--budget", metavar="TIME", help="stop after 90s, 15m or 2h, the most worthwhile cases first")
+    parser.add_argument(
+        "--budget", metavar="TIME", help="stop after 90s, 15m or 2h; the most worthwhile cases run first"
+    )
     parser.add_argument(
         "--time-scale",
         metavar="FACTOR",
         type=float,
         default=1.0,
-        help="let stress cases work so many times as long (docs/stress.md)",
+        help="run stress cases FACTOR times as long as usual (docs/stress.md)",
     )
     parser.add_argument(
         "--report", metavar="DIR", default="", help="report folder (default: a new one in .npu-conformance/NAME)"
     )
     parser.add_argument(
-        "--keep", metavar="N", type=int, default=KEPT, help=f"keep the newest N reports, this one too (default {KEPT})"
+        "--keep",
+        metavar="N",
+        type=int,
+        default=KEPT,
+        help=f"keep the newest N reports, including this one (default: {KEPT})",
     )
     parser.add_argument(
-        "--resume", action="store_true", help="go on with the latest run of the plug-in, or with that of --report DIR"
+        "--resume", action="store_true", help="continue the latest run of the plug-in, or the run in --report DIR"
     )
     parser.add_argument(
         "--last-failed",
         action="store_true",
-        help="of what is selected, run what was red in the run of --report DIR, or where that is new in the latest; "
-        "where nothing was, in the newest run before in which something was that has not run since",
+        help="run only the selected cases that were red in the latest run (or in --report DIR, if a run is there); "
+        "if none were, those that were red in the newest earlier run and have not been rerun since",
     )
     parser.add_argument(
         "--waivers",
@@ -84,17 +90,17 @@ def add_run_options(parser: argparse.ArgumentParser, beside: str = BESIDE_EXAMPL
         help="an earlier report folder or results.json: only regressions are red",
     )
     parser.add_argument(
-        "--require-conformant", action="store_true", help="be red where the run does not show conformance"
+        "--require-conformant", action="store_true", help="exit with 1 unless the run shows that the subject conforms"
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the run; printed")
     parser.add_argument("--shuffle", action="store_true", help="run in an order that follows from the seed")
     parser.add_argument("-x", "--stop-after", metavar="N", type=int, help="stop after N red cases")
-    parser.add_argument("-q", "--quiet", action="store_true", help="print no progress, only the end")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print only the summary, no progress")
     parser.add_argument(
-        "--trace", metavar="FILE", type=Path, help="write where time goes, for Perfetto or chrome://tracing"
+        "--trace", metavar="FILE", type=Path, help="write where the time goes, for Perfetto or chrome://tracing"
     )
     parser.add_argument(
-        "--log", metavar="FILE", type=Path, help="file for the lines that NPU_VLOG asks for (docs/diagnostics.md)"
+        "--log", metavar="FILE", type=Path, help="file for the log lines that NPU_VLOG turns on (docs/diagnostics.md)"
     )
     add_wire_log_option(parser)
     parser.add_argument("--part", metavar="DIR", type=Path, help=argparse.SUPPRESS)  # for a shard, whose parent prints
@@ -117,7 +123,7 @@ def _require_sense(options: argparse.Namespace) -> None:
     if not 0 < options.time_scale < math.inf:
         raise UsageError(f"--time-scale: expected a positive number, found {options.time_scale:g}")
     if options.processes > 1 and options.shard:
-        raise UsageError(f"--shard goes with one process: leave out -n {options.processes}")
+        raise UsageError(f"--shard works with one process only: leave out -n {options.processes}")
     if options.scheduler:
         from npu_conformance.harness.run.workers import require_dask
 

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     witness.add_argument(
         "--driver",
         metavar="NAME=PLUGIN",
-        help="a HAL driver as another witness, under this name; it is asked for vectors that are to be refused, too",
+        help="a HAL driver as another witness, under this name; it also gets the invalid vectors",
     )
     witness.add_argument(
         "--plugin-option", metavar="NAME=VALUE", action="append", default=[], help="option of the plug-in; repeatable"
@@ -40,22 +40,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     witness.add_argument(
         "--record",
         action="store_true",
-        help="write into the stored vectors which engines agree, as witnesses, and what the driver executes of those "
-        "that are to be refused, as taken_by",
+        help="record in the stored vectors which engines agree (witnesses), and which invalid vectors the driver "
+        "executed (taken_by)",
     )
     witness.add_argument(
         "--vectors",
         metavar="PATH",
         type=Path,
-        help="vectors of your own (docs/own-vectors.md) in place of the stored ones",
+        help="your own vectors (docs/own-vectors.md) instead of the stored ones",
     )
     add_catalogue_option(witness)
     generate = actions.add_parser("generate", help="write corpus/vectors from the generators")
     generate.add_argument("operations", metavar="OPERATION", nargs="*", help="default: all")
-    choose = actions.add_parser("choose", help="choose which candidates the models of vts.drawn are, by what they meet")
+    choose = actions.add_parser(
+        "choose", help="choose the models of vts.drawn from many candidates, by the traits that they combine"
+    )
     choose.add_argument("operations", metavar="OPERATION", nargs="*", help="default: all")
-    table = actions.add_parser("table", help="print which types of which operations the stored vectors reach")
-    table.add_argument("--write", metavar="FILE", type=Path, help="write it to a file, such as docs/operations.md")
+    table = actions.add_parser("table", help="print which types of which operations the stored vectors cover")
+    table.add_argument(
+        "--write", metavar="FILE", type=Path, help="write the table to a file, such as docs/operations.md"
+    )
     show = actions.add_parser("show", help="print one vector, or the model of a failure")
     show.add_argument(
         "name",
@@ -67,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--as", dest="form", choices=("json", "text", "dot"), default="json", help="format (default: json)"
     )
     add_catalogue_option(show)
-    export = actions.add_parser("export", help="write vectors for unit tests of your own: JSON, and a header for C")
+    export = actions.add_parser("export", help="write vectors for your own unit tests: JSON, and a header for C")
     export.add_argument(
         "names", metavar="OPERATION|OPERATION.NAME|ID", nargs="+", help="all vectors of an operation, or single ones"
     )
@@ -81,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seconds", metavar="N", type=int, default=60, help="processor time for one file (default: %(default)s)"
     )
     tflite = actions.add_parser(
-        "import-tflite", help="show a .tflite model as a model of NN HAL, or say why it is none"
+        "import-tflite", help="show a .tflite model as a model of the NN HAL, or print why it cannot be one"
     )
     tflite.add_argument("source", metavar="FILE", type=Path, help="the .tflite file")
     tflite.add_argument("--out", metavar="FILE", type=Path, help="write it as a vector without examples, in JSON")

@@ -196,7 +196,7 @@ def holders(context: CaseContext) -> None:
 
 @cases.case("ended_together", "NPU-LIF-013", "NPU-LIF-022", "NPU-LIF-023")
 def ended_together(context: CaseContext) -> None:
-    """Of many loaded models whose policy is replaced none hears anything behind its completion."""
+    """Of many loaded models whose policy is replaced none hears anything after its completion."""
     fixture = ManagerFixture(context, Policy.STATUS_QUO)
     client = fixture.app(FOREGROUND).client
     asked = [(client, request) for request in _asked(client, _REQUESTS)]

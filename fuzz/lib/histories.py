@@ -219,7 +219,7 @@ class Stage(Generic[Step]):
             self._begin_anew()
             return again
         self._has_past = True
-        return Found(kind_of(ended), f"{ended} (only behind other histories)", f"{where_of(ended)} {BEHIND_OTHERS}")
+        return Found(kind_of(ended), f"{ended} (only after other histories)", f"{where_of(ended)} {BEHIND_OTHERS}")
 
     def _begin_anew(self) -> None:
         self._renew()

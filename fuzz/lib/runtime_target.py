@@ -161,7 +161,7 @@ def _play(app: FuzzedApp, steps: Sequence[Step]) -> tuple[str, ...]:
 
 def _found(error: Failed, machine: ApiMachine) -> Found:
     """What was found, with the calls that led to it."""
-    message = f"{error}, behind these calls:\n{machine.history()}"
+    message = f"{error}, after these calls:\n{machine.history()}"
     if isinstance(error, Found):
         return Found(error.kind, message, error.where)
     kind: Kind = "wrong-result" if isinstance(error, WrongValue) else "wrong-status"

@@ -97,7 +97,7 @@ class WireTarget(_Lines):
                 raise
             self._converse(lines)
             where = f"{where_of(ended)} {BEHIND_OTHERS}"
-            raise Found(kind_of(ended), f"{ended} (only behind other connections)", where) from None
+            raise Found(kind_of(ended), f"{ended} (only after other connections)", where) from None
 
     def _begin_anew(self) -> None:
         self._host, self._connections = HostState(self._plugin, self._options), 0

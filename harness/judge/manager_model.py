@@ -167,7 +167,7 @@ class ManagerModel:
         if new and ((tracked.dead and not self.busy) or any(event.kind == "complete" for event in before)):
             yield f"{tracked.name}: {tracked.new_events[0]} after its end"
         if any(kind == "complete" for kind, _ in new[:-1]) and new[-1][0] != "complete":
-            yield f"{tracked.name}: {tracked.new_events[-1]} behind its completion"
+            yield f"{tracked.name}: {tracked.new_events[-1]} after its completion"
         if new and tracked.dropped and not self.replaced:
             yield f"{tracked.name}: {tracked.new_events[0]} though its policy was replaced before"
         if new.count(GRANT) > 1:

@@ -99,7 +99,7 @@ def one_sided(actual: Array, expected: Array, zero_point: int, operation: str) -
         if is_many and (wrong[0] < 0 or side == "one side") and (np.sign(wrong) == np.sign(wrong[0])).all():
             return (
                 f"{operation}: {wrong.size} of {off.size} quantised elements are off, all to {side}, by "
-                f"{abs(off.mean()):.2g} steps in the mean: are they truncated in place of rounded?"
+                f"{abs(off.mean()):.2g} steps in the mean: are they truncated instead of rounded?"
             )
     return ""
 

@@ -106,7 +106,7 @@ class _Matcher:
         excused = any(outcome in WAIVABLE or waived for outcome, waived in verdicts)
         passed = any(outcome is Outcome.PASS for outcome, _ in verdicts)
         if passed and not excused and not waiver.flaky:
-            return f"{name} is not needed any more: all that it matches passes"
+            return f"{name} is no longer needed: everything that it matches passes"
         return ""
 
     def _why_nothing(self, results: list[CaseResult]) -> str:
@@ -114,7 +114,7 @@ class _Matcher:
         cases = {name.partition("#")[0] for name in _verdict_ids(results) if self._pattern.fullmatch(name)}
         if not cases:
             return "matches none of the selected cases"
-        return f"matches none of the selected cases: none of the {len(cases)} that its id means has this requirement"
+        return f"matches none of the selected cases: none of the {len(cases)} that its id matches has this requirement"
 
     def use(self, results: list[CaseResult], today: datetime.date) -> WaiverUse:
         """How many cases the waiver is about, how many it has excused, and of how many only a part."""

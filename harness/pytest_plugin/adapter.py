@@ -132,7 +132,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     if not is_controller(config):
         return
     if config.getoption("--npu-resume"):
-        raise pytest.UsageError("--npu-resume goes with one process: leave out -n, or say -n 0")
+        raise pytest.UsageError("--npu-resume works with one process only: leave out -n, or give -n 0")
     if config.getoption("dist") == "each":
         raise pytest.UsageError("--dist=each would run each case several times: choose another way to distribute")
     config.pluginmanager.register(Controller(config.stash[_SESSION], config.stash[_EXPLAINER]))

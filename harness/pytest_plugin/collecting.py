@@ -240,7 +240,7 @@ def _require_case(word: str) -> None:
         return
     known = (found for found, _ in index.cases_of(f"{suite}.{area}"))
     if not any(found == name or found.startswith((f"{name}.", f"{name}[")) for found in known):
-        raise pytest.UsageError(f"{name}: no case is meant; {_meant(name)}")
+        raise pytest.UsageError(f"{name}: matches no case; {_meant(name)}")
 
 
 def _meant(name: str) -> str:
@@ -254,7 +254,7 @@ def _by_file(word: str) -> list[str]:
     if name.partition(".")[0] not in suites.SUITES or Path(name).exists():
         return [word]
     if (path := _path_named(name)) is None:
-        raise pytest.UsageError(f"{word}: no case is meant; {_meant(name)}")
+        raise pytest.UsageError(f"{word}: matches no case; {_meant(name)}")
     if not separator and name.count(".") > 1:
         case = name
     return [f"{path}::{found}" for found in _cases_of(case)] if case else [str(path)]

@@ -21,34 +21,67 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="P",
         help="implementation under test: entry point, module:name, PATH.so, unix:, tcp:, exec:, stacked:P, shim:P",
     )
-    group.addoption("--npu-option", metavar="NAME=VALUE", action="append", default=[], help="option of the plug-in")
-    group.addoption("--npu-hal", metavar="VERSION", help="test this HAL version instead of the one the plug-in states")
     group.addoption(
-        "--npu-isolation", choices=("process", "inprocess"), default="process", help="where the plug-in runs"
+        "--npu-option", metavar="NAME=VALUE", action="append", default=[], help="option of the plug-in; repeatable"
+    )
+    group.addoption("--npu-hal", metavar="VERSION", help="HAL version to test as: 1.0 1.1 1.2 1.3 fl5 fl6 fl7 fl8")
+    group.addoption(
+        "--npu-isolation", choices=("process", "inprocess"), default="process", help="where a Python plug-in runs"
     )
     group.addoption(
         "--npu-transport",
         metavar="KIND",
         action="append",
         default=[],
-        help="allow memory by: path, descriptor, message",
+        help="pass memory only by KIND: path, descriptor, message; repeatable",
     )
     group.addoption(
-        "--npu-inference-tool", metavar="COMMAND", help="command that runs test inferences, with {uid} in it"
+        "--npu-inference-tool",
+        metavar="COMMAND",
+        help="command that runs test inferences, with {uid} in it (docs/npu-scheduling.md)",
     )
     group.addoption("--npu-inference-tool-uid", metavar="UID", type=int, help="the uid that the command always runs as")
-    group.addoption("--npu-reset-command", metavar="COMMAND", help="brings the device back behind a crash or a hang")
-    group.addoption("--npu-reset-seconds", metavar="SECONDS", type=float, help="how long that may take (default: 120)")
-    group.addoption("--npu-longest-wait", metavar="SECONDS", type=float, help="wait at most so long for an answer")
-    group.addoption("--npu-patience", metavar="FACTOR", type=float, default=1.0, help="wait so many times as long")
-    group.addoption("--npu-beside", metavar="P", help="measure this plug-in, too, and judge accuracy against it")
     group.addoption(
-        "--npu-beside-option", metavar="NAME=VALUE", action="append", default=[], help="option of that plug-in"
+        "--npu-reset-command", metavar="COMMAND", help="command that brings the device back after a crash or a hang"
+    )
+    group.addoption("--npu-reset-seconds", metavar="SECONDS", type=float, help="how long that may take (default: 120)")
+    group.addoption(
+        "--npu-longest-wait",
+        metavar="SECONDS",
+        type=float,
+        help="never wait longer than SECONDS for an answer or an import",
+    )
+    group.addoption(
+        "--npu-patience",
+        metavar="FACTOR",
+        type=float,
+        default=1.0,
+        help="multiply all timeouts by FACTOR, for a driver stopped in a debugger",
+    )
+    group.addoption(
+        "--npu-beside", metavar="P", help="also measure this plug-in, and judge accuracy against it, for example litert"
+    )
+    group.addoption(
+        "--npu-beside-option",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="option of the --npu-beside plug-in; repeatable",
     )
     group.addoption("--npu-scope", choices=("smoke", "default", "full"), default="default", help="how much to run")
-    group.addoption("--npu-time-scale", metavar="FACTOR", type=float, default=1.0, help="how long stress cases work")
     group.addoption(
-        "--npu-vectors", metavar="PATH", action="append", default=[], help="external vectors beside the stored ones"
+        "--npu-time-scale",
+        metavar="FACTOR",
+        type=float,
+        default=1.0,
+        help="run stress cases FACTOR times as long as usual",
+    )
+    group.addoption(
+        "--npu-vectors",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help="external vectors to run with the stored ones; repeatable",
     )
     group.addoption(
         "--npu-catalogue", metavar="DIR", action="append", default=[], help="catalogue of a vendor's own extension"
@@ -58,25 +91,41 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="known failures with reason, owner and expiry",
+        help="known failures: reason, owner, link, expiry; repeatable",
     )
     group.addoption(
         "--npu-report", metavar="DIR", help="report folder (default: a new one in .npu-conformance/<plug-in>)"
     )
-    group.addoption("--npu-keep", metavar="N", type=int, default=20, help="how many reports of a plug-in are kept")
-    group.addoption("--npu-wire-log", metavar="FILE", help="write every message to and from the plug-in, a line each")
-    group.addoption("--npu-baseline", metavar="DIR", help="an earlier report: only regressions are red")
+    group.addoption(
+        "--npu-keep",
+        metavar="N",
+        type=int,
+        default=20,
+        help="keep the newest N reports of the plug-in, including this one (default: 20)",
+    )
+    group.addoption("--npu-wire-log", metavar="FILE", help="write every message to and from the plug-in, one line each")
+    group.addoption(
+        "--npu-baseline", metavar="DIR", help="an earlier report folder or results.json: only regressions are red"
+    )
     group.addoption(
         "--npu-require-conformant",
         action="store_true",
-        help="fail where the run does not show conformance",
+        help="fail unless the run shows that the subject conforms",
     )
-    group.addoption("--npu-shard", metavar="I/N", default="", help="run the I-th of N parts of the selected cases")
-    group.addoption("--npu-budget", metavar="TIME", help="stop after 90s, 15m or 2h, the most worthwhile cases first")
-    group.addoption("--npu-resume", action="store_true", help="go on with the run that the report folder holds")
+    group.addoption("--npu-shard", metavar="I/N", default="", help="run the I-th of N parts of the selection")
+    group.addoption(
+        "--npu-budget", metavar="TIME", help="stop after 90s, 15m or 2h; the most worthwhile cases run first"
+    )
+    group.addoption(
+        "--npu-resume",
+        action="store_true",
+        help="continue the latest run of the plug-in, or the run in --npu-report DIR",
+    )
     group.addoption("--npu-shuffle", action="store_true", help="run in an order that follows from --npu-seed")
-    group.addoption("--npu-trace", metavar="FILE", help="write where time goes, for Perfetto or chrome://tracing")
-    group.addoption("--npu-log", metavar="FILE", help="file for the lines that NPU_VLOG asks for (docs/diagnostics.md)")
+    group.addoption("--npu-trace", metavar="FILE", help="write where the time goes, for Perfetto or chrome://tracing")
+    group.addoption(
+        "--npu-log", metavar="FILE", help="file for the log lines that NPU_VLOG turns on (docs/diagnostics.md)"
+    )
     group.addoption(
         "--npu-seed", metavar="N", type=int, default=0, help="seed of the run; printed, and enough to repeat it"
     )

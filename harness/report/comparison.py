@@ -142,7 +142,7 @@ def remarks(runs: Sequence[Results]) -> Iterator[str]:
     options = [_options(run) for run in runs]
     if None not in options and len(set(options)) > 1:
         yield f"the runs have different plug-in options: {', then '.join(one or 'none' for one in options)}"
-    yield from (f"run {place} did not come to its end" for place, run in enumerate(runs, 1) if not run.complete)
+    yield from (f"run {place} did not finish" for place, run in enumerate(runs, 1) if not run.complete)
 
 
 def _options(run: Results) -> str | None:

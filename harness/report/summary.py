@@ -65,7 +65,7 @@ def lines(results: Results, verdicts: Iterable[CaseResult], folder: Path | None,
     if folder is not None:
         told += [*_all_failures(seen, folder), *_quality(results, folder)]
         if not results.complete:
-            told.append("next: the run did not come to its end; the same command with --resume goes on from there")
+            told.append("next: the run did not finish; the same command with --resume continues it")
     told += [*_without_tool(seen), *_without_model(seen), *_unsupported(seen, plugin)]
     red = any(is_red(result.outcome, result.dispositions) for result in seen)
     if not red and not results.conformant and results.selection.deselected and not results.exit_code:
@@ -103,7 +103,7 @@ def _without_tool(verdicts: Sequence[CaseResult]) -> Iterator[str]:
 def _without_model(verdicts: Sequence[CaseResult]) -> Iterator[str]:
     count = sum(result.message.startswith(NOT_FETCHED) for result in verdicts)
     if count:
-        where = "models of packages are not here; npu-conformance models fetch gets them"
+        where = "models from packages are missing; npu-conformance models fetch downloads them"
         yield f"{counted(count, 'case')} not applicable, as {where}"
 
 

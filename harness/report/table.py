@@ -50,7 +50,7 @@ def _table(results: Results, paint: Paint) -> Iterator[str]:
                 f"{name} excuses {counted(use.in_part, 'case')} in part only: red still is {_some(use.left)}"
             )
     if results.baseline:
-        yield f"beside the baseline: {against(results.baseline)}"
+        yield f"compared with the baseline: {against(results.baseline)}"
 
 
 def _some(names: Sequence[str]) -> str:
@@ -60,7 +60,7 @@ def _some(names: Sequence[str]) -> str:
 def against(compared: Comparison) -> str:
     """What has changed since the baseline, in words."""
     altered = f" ({compared.altered} of them with another symptom)" if compared.altered else ""
-    return f"{counted(compared.regressions, 'regression')}, {compared.known} known{altered}, {compared.mended} mended"
+    return f"{counted(compared.regressions, 'regression')}, {compared.known} known{altered}, {compared.mended} fixed"
 
 
 def _cell(outcome: str, count: int, paint: Paint, *, excused: bool) -> str:

@@ -94,7 +94,7 @@ def _of_companions(verdicts: Sequence[CaseResult]) -> Iterator[str]:
         for companion in _COMPANIONS:
             count = sum(_is_unasked(result) and _reason(result) == _lacks(companion) for result in concerned)
             if count:
-                told = f"{count:,} of {counted(len(concerned), 'case')} of {name} could not be asked"
+                told = f"{count:,} of {counted(len(concerned), 'case')} of {name} could not be tested"
                 yield f"{told}: {_with_hint(_lacks(companion))}"
 
 
@@ -128,7 +128,7 @@ def _of_most(interfaces: Sequence[InterfaceName], verdicts: Sequence[CaseResult]
         unasked = [result for result in concerned if _is_unasked(result)]
         if interface in interfaces and 2 * len(unasked) > len(concerned):
             count = f"{len(unasked):,} of {counted(len(concerned), 'case')}"
-            yield f"most of {name} could not be asked: {count}, mostly since {_mostly(unasked)}"
+            yield f"most of {name} could not be tested: {count}, mostly since {_mostly(unasked)}"
 
 
 def _concerned(interface: InterfaceName, verdicts: Sequence[CaseResult]) -> list[CaseResult]:

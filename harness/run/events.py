@@ -46,7 +46,7 @@ class EventLog:
     def write(self, event: Event) -> None:
         """Append the event; it is with the operating system when this returns. Raises UnwritableError."""
         line = memoryview(_encoder.encode(event) + b"\n")
-        with writing(self._path, "what happens (with room, the same command with --resume goes on from there)"):
+        with writing(self._path, "what happens (with room, the same command with --resume continues it)"):
             while line:
                 line = line[os.write(self._descriptor, line) :]
             removed = os.fstat(self._descriptor).st_nlink == 0

@@ -28,8 +28,8 @@ _OF_AOSP = "aosp"
 _SPECIFICATION = ".mod.py"
 
 _ONE_MODEL = (
-    "it is a model without expected values, and no vectors; `npu-conformance models add MODEL.tflite` brings a model "
-    "of LiteRT into mlts"
+    "it is a model without expected values, not a file of vectors; `npu-conformance models add MODEL.tflite` adds "
+    "a LiteRT model to mlts"
 )
 
 MakeCase = Callable[[VectorHeader, Callable[[], Vector], str], Case]

@@ -23,7 +23,7 @@ def read(folders: Sequence[Path]) -> dict[Path, Log]:
     count = next(iter(found))[1]
     if missing := [f"{number}/{count}" for number in range(1, count + 1) if (number, count) not in found]:
         raise DocumentError(
-            "the folders", "", f"shards {', '.join(missing)} are missing: nothing is known of their cases"
+            "the folders", "", f"shards {', '.join(missing)} are missing: nothing is known about their cases"
         )
     if len(found) < len(logs) or len(found) > count:
         raise DocumentError("the folders", "", f"expected each of {count} shards once, found {len(logs)} folders")
@@ -70,7 +70,7 @@ def _require_same(first: Path, log: Log, folder: Path, other: Log) -> None:
     pairs = zip(resuming.identity(_comparable(log.header)), resuming.identity(_comparable(other.header)), strict=True)
     for (name, there), (_, here) in pairs:
         if here != there:
-            rule = f"is no shard of the run of {first}: {name}: {here or 'none'} here, {there or 'none'} there"
+            rule = f"is not a shard of the run of {first}: {name}: {here or 'none'} here, {there or 'none'} there"
             raise DocumentError(str(folder), "", rule)
 
 

@@ -221,10 +221,10 @@ class _Target:
             raise DocumentError(self.text, "", ids.retired()[self.text].told())
         case, configuration, _ = self.text.partition("#")
         if not self.has_meaning and configuration:
-            why = f"a configuration cannot be run alone; {case} runs all of them, and replay those that have failed"
+            why = f"a configuration cannot be run alone; {case} runs all of them, and replay runs those that failed"
             raise DocumentError(self.text, "", why)
         if not self.has_meaning:
-            raise DocumentError(self.text, "", f"no case is meant; {meant_by(self.text)}")
+            raise DocumentError(self.text, "", f"matches no case; {meant_by(self.text)}")
 
 
 def meant_by(text: str) -> str:

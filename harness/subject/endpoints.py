@@ -170,7 +170,7 @@ class SpawnedEndpoint:
         self.store.close()
 
 
-_NOT_OURS = "the process is not the harness's: why it ended, if it did, is said where it was started"
+_NOT_OURS = "the harness did not start this process: why it ended, if it did, is reported where it was started"
 
 
 class ListeningEndpoint:

@@ -38,7 +38,7 @@ def hint_after(spec: str, ended: CaseEnded) -> str:
     One that says on stderr why it ended needs no hint.
     """
     if "$.manifest" in str(ended):
-        return "; all that is wrong with a manifest: npu-conformance schemas manifest --check FILE"
+        return "; to see everything wrong with a manifest: npu-conformance schemas manifest --check FILE"
     has_exited = isinstance(ended, Crashed) and ended.signal == 0 and not ended.stderr.strip()
     is_silent = isinstance(ended, Hung) or has_exited
     return f"; {HINT}" if is_silent and spec.startswith("exec:") else ""

@@ -156,7 +156,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--listen", metavar="ADDRESS", help="unix:PATH or tcp:HOST:PORT")
     where.add_argument("--inherited", metavar="DIRECTORY", help=argparse.SUPPRESS)  # the socket in NPU_CONFORMANCE_FD
     parser.add_argument(
-        "--key-file", metavar="FILE", help="key of the control connection; made where missing; tcp needs one"
+        "--key-file",
+        metavar="FILE",
+        help="file with the key of the control connection, created if it is missing; tcp needs one",
     )
     parser.add_argument("--plugin-option", metavar="NAME=VALUE", action="append", default=[])
     parser.add_argument("--end-with-parent", action="store_true", help=argparse.SUPPRESS)  # of the demo

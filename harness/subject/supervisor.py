@@ -240,7 +240,7 @@ class Supervisor:
             message = None
         if message is None or (self._is_loaded and isinstance(message, LoadFailed)):
             # The plug-in shares processes with what talks to us, and has written there.
-            self._fate = "said what is no message"
+            self._fate = "sent something that is not a message"
             self._give_up()
             return
         if isinstance(message, LoadFailed):

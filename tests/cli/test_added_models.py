@@ -123,5 +123,7 @@ def test_a_model_given_as_vectors_is_told_where_it_belongs(model: Path, capsys: 
     for file in ("my_model.json", str(model)):
         assert main(["run", "vts.external", "--vectors", file, "--plugin", "reference"]) == 2
         told = capsys.readouterr().err
-        assert told.startswith(f"npu-conformance: {file}: it is a model without expected values, and no vectors; ")
+        assert told.startswith(
+            f"npu-conformance: {file}: it is a model without expected values, not a file of vectors; "
+        )
         assert "`npu-conformance models add MODEL.tflite`" in told

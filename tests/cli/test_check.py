@@ -17,7 +17,7 @@ def test_a_check_names_what_does_not_work(command: Command) -> None:
     assert code == 1
     assert "interfaces: device; HAL 1.2; handshake" in out
     assert "  CRASH NNHAL-QUERY-013: vts.queries.type.legal: device.getType: the host process was killed" in out
-    assert out.splitlines()[-1] == "grade D: the handshake works, some first calls do not: see the failures"
+    assert out.splitlines()[-1] == "grade D: the handshake works, but some first calls do not: see the failures"
     code, out, _ = command("check", "vendor_plugins:first_day", "--isolation", "inprocess", "--json")
     answer = json.loads(out)
     assert (code, answer["manifest"]["name"], answer["grade"]["letter"]) == (1, "first-day", "C")
@@ -25,7 +25,7 @@ def test_a_check_names_what_does_not_work(command: Command) -> None:
 
 def test_a_check_asks_the_npu_interfaces_too(command: Command) -> None:
     lines = command("check", "vendor_plugins:scheduling", "--isolation", "inprocess")[1].splitlines()
-    assert lines[-1] == "grade D: the handshake works, some first calls do not: see the failures"
+    assert lines[-1] == "grade D: the handshake works, but some first calls do not: see the failures"
     wrong = [line.split(": ")[1] for line in lines if line.startswith("  ") and ": vts." in line]
     assert "vts.npu_scheduling.callback.set" in wrong
     assert "vts.npu_scheduling.configs.set.valid" not in wrong, "it needs no callback"

@@ -72,7 +72,7 @@ def files(tmp_path: Path) -> None:
         ),
         (
             [*RUN, FIRST_DAY, "vts.generated.RELU.float32_rank1#synchronous.specified.untimed"],
-            "a configuration cannot be run alone; vts.generated.RELU.float32_rank1 runs all of them, and replay those",
+            "a configuration cannot be run alone; vts.generated.RELU.float32_rank1 runs all of them, and replay",
         ),
         (["completion", "tcsh"], "invalid choice: 'tcsh'"),
         ([*RUN, "referense"], "unknown plug-in 'referense' (did you mean reference?)"),
@@ -124,8 +124,8 @@ def files(tmp_path: Path) -> None:
             "nothing is selected in scope smoke: --scope default selects 1 case",
         ),
         (["run", "vts.queries.status", "--shard", "2/2", "--plugin", FIRST_DAY], "--shard 2/2: no case is left for it"),
-        (["run", "--plugin", FIRST_DAY, "SOFTMAX"], "SOFTMAX: no case is meant; did you mean -k SOFTMAX?"),
-        (["run", "--plugin", FIRST_DAY, "vts.querys"], "vts.querys: no case is meant; did you mean vts.queries?"),
+        (["run", "--plugin", FIRST_DAY, "SOFTMAX"], "SOFTMAX: matches no case; did you mean -k SOFTMAX?"),
+        (["run", "--plugin", FIRST_DAY, "vts.querys"], "vts.querys: matches no case; did you mean vts.queries?"),
         (
             ["list", "vts.validation.ABS.constant_size"],
             "vts.validation.ABS.constant_size: retired since 0.1.0: No stored vector of the operation has a constant",
@@ -136,9 +136,9 @@ def files(tmp_path: Path) -> None:
         ),
         (
             ["list", "cts.runtime"],
-            "cts.runtime: no case is meant; the areas of cts are npu_manager npu_buffers generated",
+            "cts.runtime: matches no case; the areas of cts are npu_manager npu_buffers generated",
         ),
-        (["run", "--plugin", FIRST_DAY, "vst"], "vst: no case is meant; did you mean vts"),
+        (["run", "--plugin", FIRST_DAY, "vst"], "vst: matches no case; did you mean vts"),
         ([*RUN, FIRST_DAY, "--shard", "3/2"], "--shard: expected I/N with 1 <= I <= N, found '3/2'"),
         ([*RUN, FIRST_DAY, "-n", "0"], "-n: expected a positive number, found 0"),
         ([*RUN, FIRST_DAY, "-x", "0"], "-x: expected a positive number, found 0"),

@@ -83,7 +83,7 @@ def test_a_finding_replays_is_listed_and_known_the_next_time(
 
     assert fuzz(tmp_path, "--runs", "100", bug="refuses") == 1
     again = capsys.readouterr().out
-    assert "goes on after 1 round" in again
+    assert "continues after 1 round" in again
     triage = f"npu-conformance fuzz triage {tmp_path}"
     assert f"nothing new found; 1 known finding was met again ({triage})\n" in again
 
@@ -142,7 +142,7 @@ def test_a_campaign_that_is_interrupted_at_once_is_no_success(
 
     monkeypatch.setattr(campaign.Campaign, "run", interrupted)
     assert fuzz(tmp_path, "--runs", "5") == 3
-    assert "interrupted: of the rounds that were running the findings are kept" in capsys.readouterr().out
+    assert "interrupted: the rounds that were running are lost, except for their findings" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -165,7 +165,7 @@ def test_a_campaign_that_is_ended_tells_what_rounds_have_found_and_writes_its_pa
     monkeypatch.setattr(_fuzz_findings, "report", reported)
     assert fuzz(tmp_path, "--runs", "5") == 1
     out = capsys.readouterr().out
-    assert "interrupted: of the rounds that were running the findings are kept" in out
+    assert "interrupted: the rounds that were running are lost, except for their findings" in out
     assert re.search(r"^\d+ s: 0 rounds, 0 runs .*, findings 1, the last new at \d+ s$", out, re.M)
     assert re.search(r"^crash +SIGSEGV +\S+json$", out, re.M)
     assert "SIGSEGV" in (tmp_path / "report.html").read_text()

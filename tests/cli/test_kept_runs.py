@@ -134,7 +134,7 @@ def test_a_killed_run_in_processes_goes_on_in_any_number_of_them(command: Comman
     killed.communicate()
     assert killed.returncode == -signal.SIGKILL
     out = command("report", ".npu-conformance/ending")[1]
-    assert "the same command with --resume goes on" in out
+    assert "the same command with --resume continues it" in out
     assert command(*target, "--resume", "-n", "3")[0] == 1
     folder = Path(".npu-conformance/ending/latest").resolve()
     whole = results(folder)
@@ -153,7 +153,7 @@ def test_an_interrupt_of_processes_is_followed_by_the_command_that_it_prints(
     interrupted = process(*target)
     out, _ = interrupted.communicate()
     assert interrupted.returncode == 3
-    assert "the run did not come to its end; the same command with --resume goes on from there\n" in out
+    assert "the run did not finish; the same command with --resume continues it\n" in out
     assert command(*target, "--resume")[0] == 1
     whole = results(Path(".npu-conformance/ending/latest"))
     assert whole["counts"] == {"pass": 7, "not-applicable": 9, "not-supported": 1, "fail": 1}

@@ -159,7 +159,7 @@ def test_an_earlier_run_without_figures_is_refused(
 @pytest.mark.parametrize("flag", ["--beside-run", "--fuzz"])
 def test_what_is_for_a_page_needs_one(runs: tuple[Path, Path], flag: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = report(capsys, runs[0], flag, runs[1])
-    assert (code, err) == (2, f"npu-conformance: {flag}: is for a page; say where by --html FILE\n")
+    assert (code, err) == (2, f"npu-conformance: {flag}: is for a page: add --html FILE\n")
 
 
 def test_a_folder_without_a_campaign_is_refused(

@@ -89,7 +89,7 @@ def test_a_failure_that_comes_and_goes_is_flaky(command: Command) -> None:
     told = "vts.queries.status.available: fail 2 of 4, pass 2 of 4: flaky\n"
     assert (code, out) == (1, f"{told}0 still fail each time, 1 flaky, 0 did not fail once\n")
     code, out, _ = command("replay", "kept", "--plugin", "reference", "--isolation", "inprocess", "--repeat", "2")
-    told = "vts.queries.status.available: pass 2 of 2, was fail: mended, or flaky\n"
+    told = "vts.queries.status.available: pass 2 of 2, was fail: fixed, or flaky\n"
     assert (code, out) == (0, f"{told}0 still fail each time, 0 flaky, 1 did not fail once\n")
     assert "--repeat" in command("replay", "kept", *moody, "--repeat", "0")[2]
 
@@ -165,7 +165,7 @@ def test_a_waiver_and_a_baseline_turn_it_green(command: Command, tmp_path: Path)
     assert command(*target, "--report", "before")[0] == 1
     code, out, _ = command(*target, "--baseline", "before/results.json")
     assert (code, "regression:" in out) == (0, False)
-    assert "beside the baseline: 0 regressions, 1 known, 0 mended" in out
+    assert "compared with the baseline: 0 regressions, 1 known, 0 fixed" in out
     requirement = next(iter(json.loads((tmp_path / "before" / "results.json").read_text())["by_requirement"]))
     waiver = {
         "id": "vts.validation.RELU.*",
@@ -223,7 +223,7 @@ def test_what_hides_an_interface_or_its_control_is_told(command: Command) -> Non
     case = "cts.npu_manager.lifecycle.grant"
     lines = command("run", case, "--plugin", "vendor_plugins:uncontrolled")[1].splitlines()
     assert (
-        "coverage: 1 of 1 case of the NPU Manager could not be asked: the subject has no manager_control interface "
+        "coverage: 1 of 1 case of the NPU Manager could not be tested: the subject has no manager_control interface "
         "(to be judged, add a manager_control to the plug-in)"
     ) in lines
     code, _, err = command("run", case, "--plugin", "vendor_plugins:forgotten")
@@ -249,7 +249,7 @@ def test_a_killed_run_goes_on(command: Command, tmp_path: Path) -> None:
     (tmp_path / "kept" / "results.json").unlink()
     _, out, _ = command("report", "kept")
     assert "the run was cut off" in out
-    assert "the same command with --resume goes on" in out
+    assert "the same command with --resume continues it" in out
     assert command("run", "vts.queries", *PLUGIN, "--report", "kept", "--resume")[0] == 0
     assert json.loads((tmp_path / "kept" / "results.json").read_text())["counts"] == whole["counts"]
 

@@ -123,7 +123,7 @@ def test_show_says_what_has_no_model(tmp_path: Path, capsys: pytest.CaptureFixtu
     [
         ("RESIZE_BILINEAR.by_hand_half[nchv]", "there is no variation 'nchv' of it; there are "),
         ("vts.generated.RESIZE_BILINEAR.by_hand_hall", "did you mean by_hand_half"),
-        ("vts.queries.liveness.ping", "no case of stored or drawn models"),
+        ("vts.queries.liveness.ping", "not a case of stored or drawn models"),
         ("vts.drawn.ABS.models#seed_0", "there are seed_0_model_0 "),
         ("failures/gone.json", "failures/gone.json: No such file or directory"),
     ],

@@ -24,7 +24,7 @@ def test_a_driver_agrees_and_executes_nothing_that_is_to_be_refused(capsys: pyte
 def test_what_it_executes_although_it_is_to_be_refused_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["vectors", "witness", "TILE", "--driver", f"mine={FAULTY}", "--plugin-option", "fault=unchecked-tile-c3"]
     assert main(command) == OK
-    assert capsys.readouterr().out.splitlines()[-1].endswith(", 1 executed that are to be refused")
+    assert capsys.readouterr().out.splitlines()[-1].endswith(", 1 executed that should be refused")
 
 
 def test_a_driver_that_is_wrong_disagrees(capsys: pytest.CaptureFixture[str]) -> None:

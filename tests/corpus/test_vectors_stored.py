@@ -248,7 +248,7 @@ def test_the_oracle_is_not_recorded(capsys: pytest.CaptureFixture[str]) -> None:
 def test_vectors_of_a_vendor_are_not_written(capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--engine", "onnx", "--record", "--catalogue", str(CATALOGUE)]
     assert main(["vectors", "witness", *options]) == USAGE
-    assert "leave --catalogue out" in capsys.readouterr().err
+    assert "leave out --catalogue" in capsys.readouterr().err
 
 
 def dies_on_quant8(vector: Vector, example: Example) -> dict[str, vectors.Array]:

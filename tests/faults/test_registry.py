@@ -209,7 +209,7 @@ def test_the_first_case_that_catches_a_fault_is_enough(capsys: pytest.CaptureFix
         (["-k", "queries"], "-k: only with --variants or --all-cases"),
         (["--first"], "--first: only with --all-cases"),
         (["--variants", "--sample-cases", "0"], "--sample-cases: expected a positive number, found 0"),
-        (["--variants", "-k", "nothing_of_this_name"], "-k nothing_of_this_name: no case is meant"),
+        (["--variants", "-k", "nothing_of_this_name"], "-k nothing_of_this_name: matches no case"),
     ],
 )
 def test_a_selection_of_cases_that_makes_no_sense_is_refused(

@@ -81,11 +81,11 @@ def test_what_is_damaged_is_said_and_costs_itself_alone(tmp_path: Path, capsys: 
     emptied.write_bytes(b"")
     assert fuzz(tmp_path) == 0
     out = capsys.readouterr().out
-    assert f"{tmp_path}: 2 lines of rounds.jsonl cannot be read; the campaign goes on without\n" in out
-    assert f"{tmp_path}: 1 lines of corpus/models.jsonl cannot be read; the campaign goes on without\n" in out
-    assert f"{tmp_path}: 1 input of models gone; the campaign goes on without\n" in out
-    assert f"{tmp_path}: 1 input of models emptied or changed; the campaign goes on without\n" in out
-    assert "goes on after 1 round" in out
+    assert f"{tmp_path}: 2 lines of rounds.jsonl cannot be read; the campaign continues without it\n" in out
+    assert f"{tmp_path}: 1 lines of corpus/models.jsonl cannot be read; the campaign continues without it\n" in out
+    assert f"{tmp_path}: 1 input of models gone; the campaign continues without it\n" in out
+    assert f"{tmp_path}: 1 input of models emptied or changed; the campaign continues without it\n" in out
+    assert "continues after 1 round" in out
     (kept,) = (json.loads(line) for line in (tmp_path / FINDINGS).read_bytes().splitlines())
     assert kept["where"] == "SIGSEGV"
 

@@ -160,7 +160,7 @@ def test_what_fails_only_behind_other_connections_is_told_so_and_the_next_host_i
     target = server(TiredConnection)
     data = target.seeds[0]
     assert target.run(data) == target.run(data)
-    with pytest.raises(Failed, match=r"tired.* \(only behind other connections\)$") as failed:
+    with pytest.raises(Failed, match=r"tired.* \(only after other connections\)$") as failed:
         target.run(data)
     assert not comes_back(where_of(failed.value), str(failed.value))
     target.run(data)

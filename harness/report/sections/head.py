@@ -68,7 +68,7 @@ def verdict(results: Results) -> Verdict:
     cases = counted(sum(results.counts.values()), "case")
     if results.conformant:
         passed = results.counts.get(Outcome.PASS.value, 0)
-        return Verdict("pass", "conformant", f"What applies and is supported passed: {passed:,} of {cases}.")
+        return Verdict("pass", "conformant", f"Everything that applies and is supported passed: {passed:,} of {cases}.")
     if results.exit_code == SUITE_FAILED:
         return Verdict("suite-error", "not shown to be conformant", "The suite itself did not finish its work.")
     if results.exit_code:
@@ -80,7 +80,7 @@ def _wrong(results: Results, cases: str) -> str:
     counts = tally(results)
     excused = f"; {counts.excused}" if counts.excused else ""
     if not counts.red:
-        return f"No case is red, but {counted(len(results.red), 'finding')} on waivers or the baseline{excused}."
+        return f"No case is red, but {counted(len(results.red), 'finding')} about waivers or the baseline{excused}."
     told = {"failed": counts.failed, "no longer supported": counts.lost, "did not run": counts.not_run}
     first, *others = [(count, what) for what, count in told.items() if count]
     parts = [f"{first[0]:,} of {cases} {first[1]}", *(f"{count:,} {what}" for count, what in others)]
@@ -89,8 +89,8 @@ def _wrong(results: Results, cases: str) -> str:
 
 def _nothing_wrong(results: Results, cases: str) -> str:
     if excused := tally(results).excused:
-        return f"Beside {excused} nothing is wrong in {cases}, but that does not show all."
-    return f"Nothing that counts is wrong in {cases}, but that does not show all."
+        return f"Apart from {excused}, nothing is wrong in {cases}, but that does not show conformance."
+    return f"Nothing that counts is wrong in {cases}, but that does not show conformance."
 
 
 def _beside(results: Results) -> str:
@@ -125,7 +125,7 @@ def _facts(results: Results) -> Iterator[str]:
     if results.waived:
         yield f"{counted(results.waived, 'case')} waived."
     if results.baseline:
-        yield f"Beside the baseline: {against(results.baseline)}."
+        yield f"Compared with the baseline: {against(results.baseline)}."
     if results.quality_warnings:
         yield f"{counted(results.quality_warnings, 'case')} with a quality warning."
     if results.left_out:
@@ -142,6 +142,6 @@ def _steps(run: ShownRun) -> Iterator[str]:
     if any(run.replays.of(result) for result in red):
         yield f"run the failures again: {replay_command(folder, run.replays.plugin)}"
     if not run.results.complete:
-        yield "the run did not come to its end; the same command with --resume goes on from there"
+        yield "the run did not finish; the same command with --resume continues it"
     told = summary.lines(run.results, run.verdicts, None, run.replays.plugin)
     yield from (line.removeprefix("next: ") for line in told)

@@ -13,4 +13,4 @@ def section(run: ShownRun) -> Section | None:
         return None
     body = render("waivers.html", uses=sorted(uses, key=lambda use: (not use.problem, use.waiver.expires)))
     wrong = sum(bool(use.problem) for use in uses)
-    return Section("waivers", "Waivers", f"{len(uses)}, {wrong} of them to be mended", body)
+    return Section("waivers", "Waivers", f"{len(uses)}, {wrong} of them to be fixed", body)

@@ -126,14 +126,14 @@ def test_an_unmatched_waiver_is_named() -> None:
 def test_a_waiver_whose_requirement_fits_nothing_says_that_its_id_does() -> None:
     assert problems(waiver("vts.generated.*", requirement="REQ-2"), result(Outcome.FAIL)) == [
         "waiver vts.generated.* (REQ-2, me) matches none of the selected cases: "
-        "none of the 1 that its id means has this requirement"
+        "none of the 1 that its id matches has this requirement"
     ]
     verdict = result(Outcome.FAIL, ("a", Outcome.PASS), ("b", Outcome.FAIL))
     assert "none of the 1 " in problems(waiver(f"{CASE}#*", requirement="REQ-2"), verdict)[0]
 
 
 def test_a_waiver_that_is_not_needed_any_more_is_named() -> None:
-    assert "is not needed any more" in problems(waiver(), result(Outcome.PASS))[0]
+    assert "is no longer needed" in problems(waiver(), result(Outcome.PASS))[0]
     assert problems(waiver(flaky=True), result(Outcome.PASS)) == []
 
 
@@ -144,7 +144,7 @@ def test_a_glob_is_needed_as_long_as_something_under_it_fails() -> None:
 
 def test_a_configuration_waiver_is_judged_by_its_configuration() -> None:
     verdict = result(Outcome.FAIL, ("a", Outcome.PASS), ("b", Outcome.FAIL))
-    assert "not needed" in problems(waiver(f"{CASE}#a"), verdict)[0]
+    assert "no longer needed" in problems(waiver(f"{CASE}#a"), verdict)[0]
     assert problems(waiver(f"{CASE}#b"), verdict) == []
     assert "matches none" in problems(waiver(f"{CASE}#c"), verdict)[0]
 

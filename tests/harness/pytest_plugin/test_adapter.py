@@ -77,7 +77,7 @@ def test_a_subject_is_all_of_its_cases(run: Run) -> None:
 def test_a_word_that_means_no_case_is_told_what_does(run: Run, word: str, meant: str) -> None:
     result = run(word)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"ERROR: {word}: no case is meant; {meant}*"])
+    result.stderr.fnmatch_lines([f"ERROR: {word}: matches no case; {meant}*"])
 
 
 def test_a_selection_by_words_and_by_requirement(run: Run) -> None:
@@ -361,8 +361,8 @@ def test_the_mistake_of_another_plug_in_loses_no_verdict(run: Run, pytester: pyt
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["vts.generated.TANHH"], "vts.generated.TANHH: no case is meant; did you mean vts.generated.TANH"),
-        (["vts.queries.liveness.pin", "-n", "2"], "no case is meant; did you mean vts.queries.liveness.ping"),
+        (["vts.generated.TANHH"], "vts.generated.TANHH: matches no case; did you mean vts.generated.TANH"),
+        (["vts.queries.liveness.pin", "-n", "2"], "matches no case; did you mean vts.queries.liveness.ping"),
         (["vts", "-k", "(ping"], "-k '(ping': the brackets do not match"),
     ],
 )

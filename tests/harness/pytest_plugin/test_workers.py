@@ -85,7 +85,7 @@ def test_the_rest_is_not_run_after_x(run: Run, pytester: pytest.Pytester) -> Non
     ("arguments", "line"),
     [
         (["--npu-plugin=vendor_plugins:nothing"], "ERROR: *vendor_plugins has no nothing*"),
-        (["--npu-plugin=reference", "--npu-resume"], "ERROR: --npu-resume goes with one process: *"),
+        (["--npu-plugin=reference", "--npu-resume"], "ERROR: --npu-resume works with one process only: *"),
         (["--npu-plugin=reference", "--dist=each"], "ERROR: --dist=each would run each case several times: *"),
     ],
     ids=["plugin", "resume", "each"],

@@ -168,7 +168,7 @@ def test_what_makes_runs_differ_besides_the_driver_is_said() -> None:
     )
     killed = log([case("PAD.a")], time=DAYS[1])
     killed.footer = None
-    assert compare(FIRST, ComparedRun("killed", results.build(killed))).remarks == ("run 2 did not come to its end",)
+    assert compare(FIRST, ComparedRun("killed", results.build(killed))).remarks == ("run 2 did not finish",)
 
 
 def test_the_terminal_gets_twenty_lines_of_each() -> None:

@@ -167,8 +167,14 @@ def test_a_requirement_of_nobody_is_told_as_unknown() -> None:
 @pytest.mark.parametrize(
     ("verdicts", "sentence"),
     [
-        ([case("ADD.a"), case("PAD.a", Outcome.NOT_SUPPORTED)], "What applies and is supported passed: 1 of 2 cases."),
-        ([case("ADD.a", Outcome.NOT_SUPPORTED)], "Nothing that counts is wrong in 1 case, but that does not show all."),
+        (
+            [case("ADD.a"), case("PAD.a", Outcome.NOT_SUPPORTED)],
+            "Everything that applies and is supported passed: 1 of 2 cases.",
+        ),
+        (
+            [case("ADD.a", Outcome.NOT_SUPPORTED)],
+            "Nothing that counts is wrong in 1 case, but that does not show conformance.",
+        ),
         ([case("PAD.a"), case("PAD.b", Outcome.FAIL)], "1 of 2 cases failed; 1 passed."),
         (
             [case("PAD.a", Outcome.NOT_APPLICABLE), case("PAD.b", Outcome.FAIL), case("PAD.c", Outcome.NOT_SUPPORTED)],
@@ -223,7 +229,7 @@ def test_a_page_of_a_run_in_which_nothing_is_well_is_small_too(fields: dict[str,
     )
     a_case = (len(more.encode()) - len(fewer.encode())) / 2000
     assert len(more.encode()) + 24_000 * a_case < 5_000_000
-    assert "Reasons and warnings of the gravest 2,000 cases are told here" in more
+    assert "Reasons and warnings of the gravest 2,000 cases are shown here" in more
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,7 @@ def test_what_is_known_is_marked_and_counted(subject: Any, tmp_path: Path) -> No
     assert {item.case[-1]: item.dispositions for item in outcome.cases if item.dispositions} == {
         "a": (Disposition.KNOWN,)
     }
-    assert "beside the baseline: 2 regressions, 1 known, 1 mended" in table.lines(outcome)
+    assert "compared with the baseline: 2 regressions, 1 known, 1 fixed" in table.lines(outcome)
 
 
 def test_a_new_failure_in_a_case_that_failed_is_not_known(subject: Any, tmp_path: Path) -> None:
@@ -252,5 +252,5 @@ def test_a_known_failure_with_another_symptom_is_told(subject: Any, before: str,
     known = baseline.Baseline(build(log_of(subject, failed)))
     outcome = build(log_of(subject, known.mark(replace(failed, message=now))), baseline=known)
     assert outcome.baseline == Comparison(regressions=0, known=1, mended=0, altered=altered)
-    told = "0 regressions, 1 known (1 of them with another symptom), 0 mended"
+    told = "0 regressions, 1 known (1 of them with another symptom), 0 fixed"
     assert (table.against(outcome.baseline) == told) is bool(altered)

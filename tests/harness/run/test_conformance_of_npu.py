@@ -139,11 +139,11 @@ def test_a_service_of_which_most_could_not_be_asked_is_told_so_and_not_called_co
     cases = [case for case in CASES.values() if case.interface == "scheduling"]
     outcome = run(FAULTY, cases, "npu-device", "process")
     assert (outcome.exit_code, outcome.conformant, groups_named(outcome)) == (0, False, set())
-    (reason,) = (line for line in outcome.reasons if "most of the npu scheduling HAL could not be asked" in line)
+    (reason,) = (line for line in outcome.reasons if "most of the npu scheduling HAL could not be tested" in line)
     assert reason.endswith("mostly since the subject has no workload interface")
     (told,) = (line for line in outcome.thin_coverage if "workload" in line)
     assert re.fullmatch(
-        rf"\d+ of {len(cases)} cases of the npu scheduling HAL could not be asked: {re.escape(NO_WORK)}", told
+        rf"\d+ of {len(cases)} cases of the npu scheduling HAL could not be tested: {re.escape(NO_WORK)}", told
     )
 
 

@@ -107,7 +107,7 @@ def test_no_case_that_does_not_apply_is_counted_twice(make_case: MakeCase, subje
     cases = [make_case("x"), *(make_case(f"w{number}", lacks(without)) for number in range(3))]
     cases += [make_case("y", lacks("no clock"))]
     first, second = build(logged(cases, subject, path)).thin_coverage
-    assert first.startswith(f"3 of 5 cases of the NN HAL could not be asked: {without} (")
+    assert first.startswith(f"3 of 5 cases of the NN HAL could not be tested: {without} (")
     assert second == "1 more of 5 cases of the NN HAL do not apply: 1 since no clock"
 
 

@@ -84,7 +84,7 @@ def test_a_shard_that_was_cut_off_leaves_the_whole_cut_off(tmp_path: Path) -> No
         (("1/2", "1/2"), (0, 0), "shards 2/2 are missing"),
         (("1/1", "1/1"), (0, 0), "expected each of 1 shards once, found 2 folders"),
         (("1/2", ""), (0, 0), "2: this run was whole: expected one with --shard"),
-        (("1/2", "2/2"), (0, 1), "2: is no shard of the run of "),
+        (("1/2", "2/2"), (0, 1), "2: is not a shard of the run of "),
     ],
 )
 def test_what_is_not_one_run_is_refused(

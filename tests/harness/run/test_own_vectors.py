@@ -117,4 +117,4 @@ def test_an_empty_folder_and_record_are_wrong_use(tmp_path: Path, capsys: pytest
     words = ["vectors", "witness", "--vectors", str(tmp_path)]
     assert main(words) == USAGE
     assert main([*words, "--engine", "litert", "--record"]) == USAGE
-    assert "leave --vectors out" in capsys.readouterr().err
+    assert "leave out --vectors" in capsys.readouterr().err

@@ -69,7 +69,9 @@ def crashed(board: Board, reset: Reset | None) -> Iterator[RemoteSubject]:
     assert isinstance(subject, RemoteSubject)
     assert subject.interfaces.device is not None
     with contextlib.closing(subject):
-        with pytest.raises(Crashed, match="the process is not the harness's: why it ended, if it did, is said where"):
+        with pytest.raises(
+            Crashed, match="the harness did not start this process: why it ended, if it did, is reported where"
+        ):
             subject.interfaces.device.get_type()
         yield subject
 

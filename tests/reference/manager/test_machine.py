@@ -52,7 +52,7 @@ def test_an_orderly_life_breaks_nothing() -> None:
     [
         ("not answered", [tracked(1)]),
         ("after its end", [tracked(1, GRANT, COMPLETE, GRANT, new=1)]),
-        ("behind its completion", [tracked(1, GRANT, COMPLETE, UNLOAD, loaded=True, new=2)]),
+        ("after its completion", [tracked(1, GRANT, COMPLETE, UNLOAD, loaded=True, new=2)]),
         ("completed 2 times", [tracked(1, GRANT, CANCELLED, CANCELLED, new=2)]),
         ("granted 2 times", [tracked(1, GRANT, GRANT, new=2)]),
         ("granted though it is loaded", [tracked(1, GRANT, GRANT, loaded=True, new=1)]),
