@@ -96,7 +96,7 @@ def test_a_worker_that_dies_is_said_and_fails_the_survey(
     ("words", "message"),
     [
         (("--scheduler", "tcp://s"), "--scheduler: only with --mutants"),
-        (("-n", "2"), "-n: only with --mutants"),
+        (("-n", "0"), "-n: expected a positive number, found 0"),
         (("--mutants", "1", "-n", "0"), "-n: expected a positive number, found 0"),
     ],
 )
