@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from npu_conformance.cli.parser import parser_of
-from npu_conformance.cli.streams import open_closed_streams, tell, unwritable
+from npu_conformance.cli.streams import open_closed_streams, tell, unwritable, write_every_text
 from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED, USAGE
 from npu_conformance.harness.systems import refusal
 
@@ -17,6 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     open_closed_streams()
+    write_every_text()
     if refusal():
         tell(refusal())
         return USAGE

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
+import contextlib
+import io
 import os
 import sys
+
+_AS_BYTES = "npu-conformance-as-bytes"
 
 
 def open_closed_streams() -> None:
@@ -15,6 +20,22 @@ def open_closed_streams() -> None:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
     sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
     sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+
+
+def write_every_text() -> None:
+    """Let standard output take what its encoding has no place for: a path that is no text is shown byte by byte."""
+    codecs.register_error(_AS_BYTES, _as_bytes)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        with contextlib.suppress(OSError):  # it was a file once, and leads to a pipe now
+            sys.stdout.reconfigure(errors=_AS_BYTES)
+
+
+def _as_bytes(error: UnicodeError) -> tuple[str | bytes, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    try:
+        return error.object[error.start : error.end].encode(errors="surrogateescape"), error.end
+    except UnicodeEncodeError:  # half a character, which came from no path
+        return codecs.backslashreplace_errors(error)
 
 
 def unwritable(error: Exception) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import shutil
 import sys
 from collections import Counter
@@ -27,6 +26,7 @@ from npu_conformance.harness.subject.patience import require_sensible
 from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhere
 from npu_conformance.harness.subject.plugin_options import parse_options
 from npu_conformance.specs import versions
+from npu_conformance.specs.diagnostics import shell
 from npu_conformance.specs.diagnostics.counted import counted
 
 _ATHERIS_FROM = 120.0
@@ -226,7 +226,7 @@ def _summed_up(campaign: Campaign) -> int:
 def _met_again(campaign: Campaign) -> str:
     """Which findings of earlier runs are met still, in words; empty for none."""
     count = len(campaign.met_again)
-    command = shlex.join(["npu-conformance", "fuzz", "triage", str(campaign.folder.path)])
+    command = shell.joined(["npu-conformance", "fuzz", "triage", str(campaign.folder.path)])
     again = f"{counted(count, 'known finding')} {'was' if count == 1 else 'were'} met again ({command})"
     return again if count else ""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -10,7 +9,7 @@ import msgspec
 from npu_conformance.harness.judge.outcome_table import WAIVABLE, counts_as, decisive, is_red, word
 from npu_conformance.harness.report.console import Paint, plain
 from npu_conformance.harness.report.rule import broken_rule, concerned
-from npu_conformance.specs.diagnostics import last_words, stacks
+from npu_conformance.specs.diagnostics import last_words, shell, stacks
 from npu_conformance.specs.documents.results import (
     DESCRIPTION,
     DRIVER_SAYS,
@@ -46,7 +45,7 @@ class ReplayCommands(msgspec.Struct, frozen=True):
 
 def replay_command(file: str, plugin_words: str) -> str:
     """Return the command that runs a failure file, or all of a report folder, again: as it is, for a shell."""
-    return f"npu-conformance replay {shlex.quote(file)} {plugin_words}"
+    return f"npu-conformance replay {shell.quoted(file)} {plugin_words}"
 
 
 def excuse(result: CaseResult) -> str:

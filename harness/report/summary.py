@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from npu_conformance.harness.report import symptoms
 from npu_conformance.harness.report.console import Paint, plain
 from npu_conformance.harness.report.lines import ReplayCommands, excuse, explain
 from npu_conformance.harness.subject.inference_tool import IGNORED
+from npu_conformance.specs.diagnostics import shell
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.results import FAILURE_FILE, CaseResult
 from npu_conformance.specs.documents.summary import Results
@@ -80,7 +80,7 @@ def _files(verdicts: Sequence[CaseResult]) -> str:
 
 
 def _all_failures(verdicts: Sequence[CaseResult], folder: Path) -> Iterator[str]:
-    command = f"npu-conformance report {shlex.quote(str(folder))} --failures"
+    command = f"npu-conformance report {shell.quoted(str(folder))} --failures"
     excused = excuses(excused_that_ran(verdicts))
     if red_that_ran(verdicts):
         yield f"explain all of them{f', and {excused}' if excused else ''}: {command}"
@@ -90,7 +90,7 @@ def _all_failures(verdicts: Sequence[CaseResult], folder: Path) -> Iterator[str]
 
 def _quality(results: Results, folder: Path) -> Iterator[str]:
     if results.quality_warnings:
-        command = f"npu-conformance report {shlex.quote(str(folder))} --warnings"
+        command = f"npu-conformance report {shell.quoted(str(folder))} --warnings"
         yield f"{counted(results.quality_warnings, 'case')} with a quality warning: {command}"
 
 

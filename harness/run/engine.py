@@ -27,7 +27,7 @@ from npu_conformance.harness.run.recording import case_result, unexecuted, with_
 from npu_conformance.specs.diagnostics import trace
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents import results
-from npu_conformance.specs.documents.results import DESCRIPTION, FAILURE_FILE, HAZARDS, CaseResult, Note
+from npu_conformance.specs.documents.results import DESCRIPTION, FAILURE_FILE, HAZARDS, NOT_WRITTEN, CaseResult, Note
 from npu_conformance.specs.outcomes import Outcome, worst
 
 if TYPE_CHECKING:
@@ -335,11 +335,12 @@ def _hazards_of(case: Case) -> dict[str, Note]:
 
 
 def _with_failure_file(write: OnFailure, context: CaseContext, result: CaseResult) -> CaseResult:
-    """Write the failure file. That it cannot be written must cost neither the verdict nor the run: it is noted."""
+    """Write the failure file. That it cannot be written must cost neither the verdict nor the run: it is noted,
+    and turns the run red."""
     try:
         name = write(context, result)
     except Exception as error:
-        name = f"not written: {type(error).__name__}: {error}"
+        name = f"{NOT_WRITTEN}{type(error).__name__}: {error}"
     return replace(result, notes={**result.notes, FAILURE_FILE: name})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -15,8 +15,9 @@ from npu_conformance.harness.run.baseline import Baseline
 from npu_conformance.harness.run.events import Log
 from npu_conformance.harness.run.evidence import by_requirement
 from npu_conformance.specs import documents
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents import results
-from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.documents.results import FAILURE_FILE, NOT_WRITTEN, CaseResult
 from npu_conformance.specs.documents.storing import write_whole
 from npu_conformance.specs.documents.summary import CaseSummary, Counts, OperationCounts, Results, Unexecuted
 from npu_conformance.specs.outcomes import Disposition, Outcome
@@ -31,8 +32,8 @@ def build(
 
     must_conform: a run that does not show that the subject conforms is red, whatever its cases say.
     """
-    problems = [*log.problems, *bookkeeping_problems(log)]
     verdicts = complete(log, baseline)
+    problems = [*log.problems, *bookkeeping_problems(log), *_unwritten(verdicts)]
     whole = not log.header.selection.shard
     red = [
         *(waivers.problems(verdicts, whole=whole) if waivers else []),
@@ -118,9 +119,9 @@ def bookkeeping_problems(log: Log) -> list[str]:
         return problems
     lost = [name for name in selected(log) if name not in log.results and name not in log.left_out]
     problems += [f"{name} was selected, but the run ended without a verdict for it" for name in lost]
-    counted = _counts(log.results[name] for name in log.header.cases if name in log.results)
-    if dict(log.footer.counts) != counted:
-        problems.append(f"the footer counts {dict(log.footer.counts)}, the events hold {counted}")
+    held = _counts(log.results[name] for name in log.header.cases if name in log.results)
+    if dict(log.footer.counts) != held:
+        problems.append(f"the footer counts {dict(log.footer.counts)}, the events hold {held}")
     return problems
 
 
@@ -169,6 +170,15 @@ def _counts(verdicts: Iterable[CaseResult]) -> Counts:
 
 def _configuration_counts(verdicts: Iterable[CaseResult]) -> Counts:
     return dict(Counter(part.outcome.value for result in verdicts for part in result.configurations))
+
+
+def _unwritten(verdicts: Iterable[CaseResult]) -> Iterator[str]:
+    """A line where failure files could not be written: what is in none cannot be replayed."""
+    notes = {result.case: str(result.notes.get(FAILURE_FILE, "")) for result in verdicts}
+    lost = {case: note.removeprefix(NOT_WRITTEN) for case, note in notes.items() if note.startswith(NOT_WRITTEN)}
+    if lost:
+        case, reason = next(iter(lost.items()))
+        yield f"{counted(len(lost), 'failure file')} could not be written, of {case} first: {reason}"
 
 
 def _with(verdicts: Iterable[CaseResult], disposition: Disposition) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,6 +21,7 @@ from npu_conformance.harness.subject.plugin_options import parse_options, requir
 from npu_conformance.harness.subject.reset import given_reset
 from npu_conformance.harness.systems import lack_of_descriptors
 from npu_conformance.specs import versions
+from npu_conformance.specs.diagnostics import shell
 from npu_conformance.specs.documents import DocumentError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class SessionOptions(msgspec.Struct, frozen=True):
     @property
     def plugin_words(self) -> str:
         """The options that name the plug-in, for a command line."""
-        return shlex.join(self.plugin_arguments)
+        return shell.joined(self.plugin_arguments)
 
     @property
     def plugin_arguments(self) -> list[str]:

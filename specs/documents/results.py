@@ -28,6 +28,8 @@ GroupName = Literal[
 Note = str | int | float | bool | None
 FAILURE_FILE = "failure_file"
 """The note of a red result: the name of its failure file, or why there is none."""
+NOT_WRITTEN = "not written: "
+"""What that note begins with where there is none."""
 DESCRIPTION = "description"
 """The note of a red result: what the case is about, in a line."""
 HAZARDS = "hazards"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-
 import msgspec
 
 from npu_conformance.fuzz.lib.campaign.documents import Settings, Sighting, Start
@@ -13,6 +11,7 @@ from npu_conformance.harness.report.lines import replay_command
 from npu_conformance.harness.run.digests import digests
 from npu_conformance.harness.run.failures import REPLAY
 from npu_conformance.harness.run.suites import find
+from npu_conformance.specs.diagnostics import shell
 from npu_conformance.specs.documents.failures import FailureFile
 from npu_conformance.specs.documents.results import FORMAT, CaseResult
 from npu_conformance.specs.outcomes import Outcome
@@ -68,4 +67,4 @@ def _plugin_words(settings: Settings) -> str:
         words += ["--plugin-option", f"{name}={value}"]
     words += ["--hal", settings.hal] if settings.hal else []
     words += ["--beside", settings.beside] if settings.beside else []
-    return shlex.join(words)
+    return shell.joined(words)
