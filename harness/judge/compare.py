@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 AospVerdict = Literal["yes", "no", "unknown"]
 _SHOWN = 8
+BEYOND_WAIVER = "; so even with a waiver's tolerance"
+"""What the message of a failure ends in that a waiver would excuse, were its tolerance larger."""
 
 
 class RunningCase(Protocol):
@@ -80,7 +82,7 @@ def check_output(
             raise failure
         widened = compare(what, actual, expected, operand_type, rules.widened(waived, operand_type in FLOATS))
         if widened.failing:
-            raise _failure(widened, about, "; so even with a waiver's tolerance")
+            raise _failure(widened, about, BEYOND_WAIVER)
         context.excuse(failure)
     if comparison.warning:
         context.warn_quality(comparison.warning)
@@ -163,10 +165,9 @@ def _element(
     label: str, index: tuple[int, ...], actual: Array, expected: Array, difference: Array, tolerance: Tolerance
 ) -> str:
     wanted = float(expected[index])
-    allowed = tolerance.atol + tolerance.rtol * abs(wanted)
     return (
         f"{label} {list(index)}: expected {wanted:.9g}, actual {float(actual[index]):.9g}, "
-        f"difference {float(difference[index]):.4g}, tolerance {allowed:.4g}"
+        f"difference {float(difference[index]):.4g}, tolerance {tolerance.told_at(wanted)}"
     )
 
 

@@ -16,10 +16,26 @@ from npu_conformance.specs.neuralnetworks.extension_codes import ExtensionOperan
 
 
 class Tolerance(msgspec.Struct, frozen=True):
-    """An element passes where abs(expected - actual) <= atol + rtol * abs(expected), in stored values, in float64."""
+    """An element passes where abs(expected - actual) <= atol + rtol * abs(expected), in stored values, in float64.
+
+    waiver: the id of the waiver that has made it so wide; public: what it is without.
+    """
 
     atol: float
     rtol: float = 0.0
+    waiver: str = ""
+    public: Tolerance | None = None
+
+    def at(self, expected: float) -> float:
+        """How far an element may be off."""
+        return self.atol + self.rtol * abs(expected)
+
+    def told_at(self, expected: float) -> str:
+        """The same in words, with the waiver that says so."""
+        told = f"{self.at(expected):.4g}"
+        if self.public is None or self.public.at(expected) == self.at(expected):
+            return told
+        return f"{told} (of the waiver {self.waiver}; otherwise {self.public.at(expected):.4g})"
 
     def of_two_results(self) -> Tolerance:
         """How far two results may be from each other that are each allowed to be so far from one expected value."""
@@ -27,6 +43,12 @@ class Tolerance(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.atol:g}" + (f" + {self.rtol:.4g} * |expected|" if self.rtol else "")
+
+
+class ToleranceOfWaiver(WaivedTolerance, frozen=True):
+    """The tolerance of a waiver. waiver: its id."""
+
+    waiver: str = ""
 
 
 class Circumstances(msgspec.Struct, frozen=True):
@@ -60,7 +82,8 @@ class Floor(msgspec.Struct, frozen=True):
     def widened(self, waived: WaivedTolerance, is_float: bool) -> Floor:
         """The floor with what a waiver allows on top."""
         atol, rtol = (waived.atol, waived.rtol) if is_float else (float(waived.lsb), 0.0)
-        judged = Tolerance(max(self.judged.atol, atol), max(self.judged.rtol, rtol))
+        waiver = waived.waiver if isinstance(waived, ToleranceOfWaiver) else ""
+        judged = Tolerance(max(self.judged.atol, atol), max(self.judged.rtol, rtol), waiver, self.judged)
         return replace(self, judged=judged)
 
 

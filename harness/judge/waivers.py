@@ -11,7 +11,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from npu_conformance.harness.judge.compare import BEYOND_WAIVER
 from npu_conformance.harness.judge.outcome_table import WAIVABLE, is_red
+from npu_conformance.harness.judge.tolerance import ToleranceOfWaiver
 from npu_conformance.specs import documents
 from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult
@@ -33,7 +35,7 @@ class Waivers:
         """How far the outputs of a case or configuration may be off; None where no waiver says so."""
         for matcher in self._valid:
             if matcher.waiver.tolerance is not None and matcher.matches(verdict_id, requirements):
-                return matcher.waiver.tolerance
+                return matcher.tolerance
         return None
 
     def apply(self, result: CaseResult) -> CaseResult:
@@ -86,6 +88,8 @@ class _Matcher:
         self.waiver = waiver
         self._pattern = glob(waiver.id)
         self._names_configuration = "#" in waiver.id
+        allowed = waiver.tolerance or WaivedTolerance()
+        self.tolerance = ToleranceOfWaiver(allowed.atol, allowed.rtol, allowed.lsb, waiver.id)
 
     def matches(self, verdict_id: str, requirements: tuple[str, ...]) -> bool:
         """True where the waiver is about this case or configuration."""
@@ -126,16 +130,22 @@ class _Matcher:
             matched=len(matched),
             excused=len(touched) - len(partly),
             in_part=len(partly),
+            too_far=0 if touched else sum(map(self._is_too_far, matched)),
             left=tuple(dict.fromkeys(name for result in partly for name in _still_red(result))),
             problem=self.problem(results, today),
         )
 
+    def _is_too_far(self, result: CaseResult) -> bool:
+        """True where the tolerance of the waiver would excuse a part of the result, were it larger."""
+        return self.waiver.tolerance is not None and any(
+            BEYOND_WAIVER in part.message and self.matches(name, result.requirements_of(part))
+            for name, part in _parts(result)
+        )
+
     def _excused(self, result: CaseResult) -> bool:
-        parts: list[tuple[str, CaseResult | ConfigurationResult]] = [(result.case, result)]
-        parts += [(f"{result.case}#{part.name}", part) for part in result.configurations]
         return any(
             Disposition.WAIVED in part.dispositions and self.matches(name, result.requirements_of(part))
-            for name, part in parts
+            for name, part in _parts(result)
         )
 
     def _verdicts(self, result: CaseResult) -> list[tuple[Outcome, bool]]:
@@ -157,6 +167,12 @@ def load_all(paths: Iterable[Path], today: datetime.date | None = None) -> Waive
 def glob(pattern: str) -> re.Pattern[str]:
     """Compile a glob over ids: `*` and `?` are wild, brackets stand for themselves (ids carry variations in them)."""
     return re.compile(fnmatch.translate(_BRACKET.sub("[[]", pattern)))
+
+
+def _parts(result: CaseResult) -> Iterator[tuple[str, CaseResult | ConfigurationResult]]:
+    """The case and its configurations, each with its id."""
+    yield result.case, result
+    yield from ((f"{result.case}#{part.name}", part) for part in result.configurations)
 
 
 def _verdict_ids(results: Iterable[CaseResult]) -> Iterable[str]:

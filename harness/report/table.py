@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -10,6 +11,7 @@ from npu_conformance.harness.report.console import Paint, plain
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.documents.summary import LISTED, Comparison, Results
+from npu_conformance.specs.documents.waivers import WaiverUse
 from npu_conformance.specs.outcomes import Outcome
 
 _REASONS = 12
@@ -41,16 +43,20 @@ def _table(results: Results, paint: Paint) -> Iterator[str]:
         yield f"configurations and mutations: {parts}"
     if results.waived:
         yield f"{counted(results.waived, 'case')} waived"
-    for use in results.waivers:
-        name = f"waiver {use.waiver.id} ({use.waiver.requirement})"
-        if use.excused == use.matched > 1:
-            yield one_line(f"{name} excuses all {use.matched} cases it matches")
-        if use.in_part:
-            yield one_line(
-                f"{name} excuses {counted(use.in_part, 'case')} in part only: red still is {_some(use.left)}"
-            )
+    yield from map(one_line, itertools.chain.from_iterable(map(_of_waiver, results.waivers)))
     if results.baseline:
         yield f"compared with the baseline: {against(results.baseline)}"
+
+
+def _of_waiver(use: WaiverUse) -> Iterator[str]:
+    name = f"waiver {use.waiver.id} ({use.waiver.requirement})"
+    if use.excused == use.matched > 1:
+        yield f"{name} excuses all {use.matched} cases it matches"
+    if use.in_part:
+        yield f"{name} excuses {counted(use.in_part, 'case')} in part only: red still is {_some(use.left)}"
+    if use.too_far:
+        matched = f"matches {counted(use.matched, 'case')} and excuses none"
+        yield f"{name} {matched}: the differences are larger than its tolerance"
 
 
 def _some(names: Sequence[str]) -> str:

@@ -50,12 +50,14 @@ class WaiverUse(Document, frozen=True, omit_defaults=True):
     """A waiver in a run. matched: cases that it is about. excused: those that it excused, alone or with other waivers.
 
     in_part: those of which it excused a part, and something else is red still. left: the requirements that this is
-    about. problem: what is wrong with it, if anything.
+    about. too_far: where it has excused nothing, the cases whose outputs are further off than its tolerance says.
+    problem: what is wrong with it, if anything.
     """
 
     waiver: Waiver
     matched: Annotated[int, Meta(ge=0)] = 0
     excused: Annotated[int, Meta(ge=0)] = 0
     in_part: Annotated[int, Meta(ge=0)] = 0
+    too_far: Annotated[int, Meta(ge=0)] = 0
     left: tuple[str, ...] = ()
     problem: str = ""

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.wire_model import build_request
 from npu_conformance.harness.judge.compare import Comparison, check_output, compare
-from npu_conformance.harness.judge.tolerance import Circumstances, floor
+from npu_conformance.harness.judge.tolerance import Circumstances, ToleranceOfWaiver, floor
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
@@ -176,6 +176,14 @@ def test_a_waived_tolerance_lets_through_just_what_it_says(subject: Any) -> None
     assert context.own.excused is not None
     with pytest.raises(Failed, match="even with a waiver's tolerance"):
         check_output(context, "y", arrays[0] + 1, arrays[1], T.TENSOR_QUANT8_ASYMM)
+
+
+def test_a_message_says_which_tolerance_is_a_waivers(subject: Any) -> None:
+    context = trial_with(ToleranceOfWaiver(atol=0.1, waiver="vts.generated.RELU6.*"), subject)
+    with pytest.raises(Failed) as caught:
+        check_output(context, "y", np.array([5.5], np.float32), np.array([6.0], np.float32), T.TENSOR_FLOAT32)
+    told = "difference 0.5, tolerance 0.1 (of the waiver vts.generated.RELU6.*; otherwise 1.358e-05)"
+    assert told in str(caught.value)
 
 
 def test_a_waiver_for_floats_does_not_widen_integers(subject: Any) -> None:

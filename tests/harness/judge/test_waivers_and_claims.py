@@ -11,7 +11,9 @@ import pytest
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import claims, waivers
+from npu_conformance.harness.judge.compare import BEYOND_WAIVER
 from npu_conformance.harness.judge.outcome_table import decisive, is_red
+from npu_conformance.harness.judge.tolerance import ToleranceOfWaiver
 from npu_conformance.harness.judge.waivers import Waivers
 from npu_conformance.harness.report.lines import explain, first_reason
 from npu_conformance.harness.report.rule import concerned
@@ -174,8 +176,19 @@ def test_a_tolerance_waiver_excuses_nothing_by_itself() -> None:
     tolerance = WaivedTolerance(lsb=2)
     table = Waivers([waiver(tolerance=tolerance)], TODAY)
     assert red(table.apply(result(Outcome.FAIL)))
-    assert table.tolerance(f"{CASE}#a", ("REQ-1",)) == tolerance
+    assert table.tolerance(f"{CASE}#a", ("REQ-1",)) == ToleranceOfWaiver(lsb=2, waiver=CASE)
     assert table.tolerance("vts.other.x.y", ("REQ-1",)) is None
+
+
+def test_a_tolerance_that_is_too_small_is_told() -> None:
+    table = Waivers([waiver("vts.generated.*", tolerance=WaivedTolerance(lsb=2))], TODAY)
+    far = ConfigurationResult(name="a", outcome=Outcome.FAIL, message=f"y: 1 of 1 elements{BEYOND_WAIVER}")
+    verdict = replace(result(Outcome.FAIL, own=Outcome.PASS), configurations=(far,))
+    other = result(Outcome.FAIL, ("a", Outcome.FAIL), case="vts.generated.other")
+    (use,) = table.uses([verdict, other])
+    assert (use.matched, use.excused, use.too_far) == (2, 0, 1)
+    (use,) = table.uses([replace(other, dispositions=(Disposition.WAIVED,)), verdict])
+    assert (use.excused, use.too_far) == (1, 0)
 
 
 def test_a_tolerance_excuses_the_part_that_it_covers_and_no_other() -> None:
