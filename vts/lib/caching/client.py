@@ -10,6 +10,7 @@ from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.caching import TOKEN, Cache, CacheClient, Handles, outcome
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import Preparation, needs_room
+from npu_conformance.harness.subject.files import CacheFile
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.caching.chains import Chain
@@ -52,6 +53,16 @@ class Client(CacheClient):
         self.prepared_right(chain, preparation, "prepareModel with cache files")
         self._may_restore(chain, cache, token, before)
         return cache
+
+    def goes_by_message(self, file: CacheFile) -> bool:
+        """True where the device has to ask the harness for what is in the file."""
+        for transport in self.files.transports:
+            try:
+                self.files.close(self.files.open(file, transport=transport))
+            except NotApplicable:
+                continue
+            return transport == "message"
+        return False
 
     def must_restore(self, chain: Chain, handles: Handles, token: bytes = TOKEN) -> None:
         """Restore from files to which a model has just been saved that the device does cache."""
