@@ -99,4 +99,26 @@ class Outbox:
             return value.spelling
         if is_interface(type(value)):
             return self._objects.number_of(value)
-        raise TypeError(f"{type(value).__name__} cannot cross the wire")
+        raise TypeError(f"{_named(value)} cannot cross the wire{_instead(value)}")
+
+
+def _named(value: Any) -> str:
+    """The type of a value. That numpy calls one of its types `bool`, too, is no help to a reader."""
+    kind = type(value)
+    if _is_of_numpy(kind):
+        return f"numpy.{'bool_' if kind.__name__ == 'bool' else kind.__name__}"
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _instead(value: Any) -> str:
+    """What to write instead of a value of numpy's; empty for any other."""
+    if not _is_of_numpy(type(value)) or not hasattr(value, "dtype"):
+        return ""
+    if value.shape:
+        return ": use x.tolist(), or x.tobytes() for the bytes of a tensor"
+    made = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str"}.get(value.dtype.kind)
+    return f": use {made}(x)" if made else ""
+
+
+def _is_of_numpy(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] == "numpy"
