@@ -66,7 +66,8 @@ def run(
         with contextlib.closing(progress):
             codes = places.run(options, directories, look)
         interruption.pass_over()
-        return _merged(options, session, opened, list(zip(parts, codes, directories, strict=True)))
+        ended = list(zip(parts, codes, directories, strict=True))
+        return _merged(options, session, opened, ended, is_interrupted=interruption.has_come)
 
 
 @dataclass(frozen=True)
@@ -128,14 +129,21 @@ def _merged(
     session: Session,
     opened: Opened,
     ended: Sequence[tuple[Sequence[Case], int, Path]],
+    *,
+    is_interrupted: bool,
 ) -> Summary:
-    """One report of what the shards recorded. ended: cases, exit code and folder of each."""
+    """One report of what the shards recorded. ended: cases, exit code and folder of each.
+
+    Raises KeyboardInterrupt where they were interrupted before one of them had a case to run.
+    """
     assert session.folder is not None
     codes, directories = [code for _, code, _ in ended], [directory for _, _, directory in ended]
     collected = [
         shards.collect(number, [case.id for case in part], code, directory)
         for number, (part, code, directory) in enumerate(ended, 1)
     ]
+    if is_interrupted and all(shard.log is None for shard in collected):
+        raise KeyboardInterrupt
     if SUITE_FAILED in codes and all(shard.log is None for shard in collected):
         raise UnwritableError(f"{directories[0].parent}: no process could keep what happened: see above")
     if collected and all(shard.log is None and shard.exit_code == USAGE for shard in collected):

@@ -20,6 +20,7 @@ from npu_conformance.cli.commands._options import (
     session_options,
 )
 from npu_conformance.cli.errors import UsageError
+from npu_conformance.harness.judge.outcome_table import SUITE_FAILED
 from npu_conformance.harness.run.diagnostics import diagnosed
 from npu_conformance.harness.run.folders import KEPT
 from npu_conformance.harness.run.session_options import SessionOptions, start_by_options
@@ -108,6 +109,15 @@ def add_run_options(parser: argparse.ArgumentParser, beside: str = BESIDE_EXAMPL
 
 def execute(options: argparse.Namespace) -> int:
     """Run and print the verdict table."""
+    try:
+        return _execute(options)
+    except KeyboardInterrupt:
+        if options.part:
+            return SUITE_FAILED  # the run that it is a part of says so, once
+        raise
+
+
+def _execute(options: argparse.Namespace) -> int:
     _require_sense(options)
     wanted = run_session_options(options)
     with diagnosed(options.trace, options.log, options.wire_log):

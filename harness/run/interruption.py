@@ -23,9 +23,12 @@ class Interruption:
     The report of an interrupted run takes its time: who presses Ctrl-C twice wants it no less. Where the exception is
     swallowed, since Python drops those of finalisers and a proxy's may be running, the end of the case raises it again:
     this is a sink, the last of a run's, and receives the end of each case with the verdict already recorded.
+
+    has_come: True once a signal has ended the run.
     """
 
     def __init__(self) -> None:
+        self.has_come = False
         self._owed = False
         self._is_over = False
         self._taken: list[signal.Signals] = []
@@ -55,7 +58,7 @@ class Interruption:
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if self._is_over:
             return
-        self._is_over = True
+        self._is_over = self.has_come = True
         while frame is not None:
             if frame.f_code.co_name == "__del__":
                 self._owed = True

@@ -83,3 +83,26 @@ def test_a_check_that_is_interrupted_has_no_grade_and_no_claims(tmp_path: Path, 
     code, out = check.end()
     assert (code, out.splitlines()[-1], "grade" in out) == (3, "interrupted", False)
     assert file.read_text() == "kept"
+
+
+_SLOW = """
+import os, time
+from pathlib import Path
+from vendor_plugins import first_day as plugin
+here = Path(__file__).parent
+try:
+    (here / "whole").touch(exist_ok=False)
+except FileExistsError:  # a part of the run
+    (here / f"part-{os.getpid()}").touch()
+    time.sleep(60)
+"""
+
+
+def test_parts_that_are_interrupted_while_they_start_were_interrupted_and_no_more(tmp_path: Path) -> None:
+    (tmp_path / "starting_slowly.py").write_text(_SLOW)
+    words = ("run", "vts.queries", "-q", "-n", "2", "--plugin", "starting_slowly:plugin", "--report", "kept")
+    run = warm_python.start("-m", "npu_conformance", *words, cwd=tmp_path, env=environment())
+    eventually(lambda: len(list(tmp_path.glob("part-*"))) == 2)
+    run.send_signal(signal.SIGINT)
+    out, errors = run.communicate()
+    assert (run.wait(), errors) == (3, "interrupted\n"), out
