@@ -22,6 +22,7 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _CONFIGURATION = re.compile(r"^#\S+: ")
 _KIND_FOUND = re.compile(r"\bactual -?(?:nan|inf)\b|, found [A-Z]{3}[A-Z_]*")
 _PARTICULARS = re.compile(r", found |; ")
+_CLAUSE = re.compile(r"\b([A-Z][A-Z0-9_]*)\.C\d+\b")
 
 
 class Cause(NamedTuple):
@@ -86,15 +87,41 @@ def lines(symptoms: list[Symptom], paint: Paint = plain) -> Iterator[str]:
 
 
 def _own_rule(result: CaseResult) -> str:
-    """The operation whose own rule broke; empty where the rule is not that of one operation."""
+    """The operation whose own rule broke; empty where the rule is not that of one operation.
+
+    A clause that a message names is told by its text: other operations may have the same.
+    """
     operation = result.operation
+    if _stated(_said(result)) != _said(result):
+        return ""
     requirement = next(iter(concerned(result)), "")
     return operation if operation and f"-{operation}-" in requirement else ""
 
 
 def _essence(result: CaseResult) -> str:
+    """What a case says first, with the text of a clause for its id."""
+    return _stated(_said(result))
+
+
+def _said(result: CaseResult) -> str:
     """What a case says first, without the configuration and what is particular to the case."""
     return _PARTICULARS.split(reason_of(result), maxsplit=1)[0]
+
+
+def _stated(text: str) -> str:
+    return _CLAUSE.sub(lambda found: _text_of(found[1], found[0]) or found[0], text)
+
+
+def _text_of(operation: str, clause: str) -> str:
+    """The text of a clause, in quotation marks; empty where the clause is not known here."""
+    from npu_conformance.specs.neuralnetworks import rules
+
+    try:
+        texts = {one.id: one.text for one in rules.clauses(operation)}
+    except LookupError:  # of an extension whose catalogue is not in use, or of another version of the suite
+        return ""
+    text = texts.get(clause, "").removesuffix(".")
+    return f'"{text if text[1:2].isupper() else text[:1].lower() + text[1:]}"' if text else ""
 
 
 def likeness(reason: str) -> tuple[str, str]:

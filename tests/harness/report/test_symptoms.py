@@ -43,6 +43,19 @@ def test_a_rule_that_operations_share_is_one_cause() -> None:
     assert told == ["4 fail: prepareModel: expected NONE (TANH, MUL, ADD and 1 more; TENSOR_FLOAT32)"]
 
 
+def test_a_clause_that_operations_share_is_one_cause() -> None:
+    broken = {"DIV": 2, "ADD": 2, "RELU": 1, "TANH": 3, "GONE": 1}
+    message = "the device executes what breaks {}.C{}: expected a rejection, found NONE"
+    told = lines(*(red(name, message.format(name, n), f"NNHAL-OPERATION-{name}-C{n}") for name, n in broken.items()))
+    rank = "each input has a rank that the signature allows"
+    shape = "the declared dimensions of the outputs, where known, are the computed ones"
+    assert told == [
+        f'3 fail: the device executes what breaks "{rank}": expected a rejection (DIV, ADD, RELU; TENSOR_FLOAT32)',
+        f'1 fail: the device executes what breaks "{shape}": expected a rejection (TANH; TENSOR_FLOAT32)',
+        "1 fail: the device executes what breaks GONE.C1: expected a rejection (GONE; TENSOR_FLOAT32)",
+    ]
+
+
 def test_causes_that_are_not_shown_are_counted() -> None:
     told = lines(*(red(name, VALUES.format(1)) for name in ("ADD", "SUB", "MUL", "DIV", "TANH", "RELU", "ELU")))
     assert told[-1] == "2 others, of 2 causes"
