@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from pathlib import Path
 
 import msgspec
@@ -20,6 +20,7 @@ from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.versions import Version
 
 _WILD = re.compile(r"[*?]")
+_MOST_NEAR = 3
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -240,14 +241,47 @@ def meant_by(text: str) -> str:
 
 
 def _near(text: str) -> list[str]:
-    """Return suites, areas, subjects and ids with nearly the spelling of the text, the nearest first."""
-    import difflib
+    """Return suites, areas, subjects and ids with nearly the spelling of the text, the nearest first.
+
+    Those beneath the longest beginning of the text that there is come before all others. Case and `_` do not count.
+    """
+    folded = _all_folded()
+    words = _folded(text.rstrip(".")).split(".")
+    beginning = next((".".join(words[:n]) for n in range(len(words), 0, -1) if ".".join(words[:n]) in folded), "")
+    left = words[beginning.count(".") + 1 if beginning else 0 :]
+    if not left:
+        return folded[beginning][:_MOST_NEAR]
+    if beginning:
+        beneath = [name for name in folded if name.rpartition(".")[0] == beginning]
+        found = _close(f"{beginning}.{left[0]}", beneath, len(beginning) + 1, 0.6 if "." in beginning else 0.8)
+        if found or beginning.count(".") > 1:
+            return [folded[name][0] for name in found or [beginning]]
+    return [folded[name][0] for name in _close(".".join(words), folded, 0, 0.8 if "." in text else 0.6)]
+
+
+def _all_folded() -> dict[str, list[str]]:
+    """All suites, areas, subjects and ids, by what they are but for case and `_`."""
     from itertools import accumulate
 
     known: dict[str, None] = {}
     for name in _all_ids():
         known.update(dict.fromkeys(accumulate(name.split("."), "{}.{}".format)))
-    return difflib.get_close_matches(text, known, n=3, cutoff=0.8 if "." in text else 0.6)
+    folded: dict[str, list[str]] = defaultdict(list)
+    for name in known:
+        folded[_folded(name)].append(name)
+    return folded
+
+
+def _folded(name: str) -> str:
+    return name.replace("_", "").casefold()
+
+
+def _close(text: str, names: Iterable[str], begin: int, cutoff: float) -> list[str]:
+    """The names that are nearest to the text, all of them compared from a place on."""
+    import difflib
+
+    known = {name[begin:]: name for name in names}
+    return [known[name] for name in difflib.get_close_matches(text[begin:], known, n=_MOST_NEAR, cutoff=cutoff)]
 
 
 def idle_words(expression: str, chosen: Collection[str]) -> list[str]:

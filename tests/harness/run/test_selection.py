@@ -126,6 +126,27 @@ def test_a_target_that_means_nothing_is_refused(imported: list[str], target: str
             choose(Wanted((target,)))
 
 
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("vts.generated.relu", "did you mean vts.generated.RELU?"),
+        ("vts.generated.conv2d", "did you mean vts.generated.CONV_2D?"),
+        ("VTS.Generated.", "did you mean vts.generated?"),
+        ("vts.generated.TANHH", "did you mean vts.generated.TANH?"),
+        ("vts.generated.relu*", "did you mean vts.generated.RELU or vts.generated.RELU6 or vts.generated.RELU1?"),
+        ("vts.generated.RELU.none_of_them", "did you mean vts.generated.RELU?"),
+        ("cts.runtime", "the areas of cts are "),
+    ],
+)
+def test_what_may_be_meant(word: str, meant: str) -> None:
+    assert selection.meant_by(word).startswith(meant)
+
+
+def test_what_may_be_meant_is_beneath_what_there_is() -> None:
+    told = selection.meant_by("vts.generated.relu.float32_none").removeprefix("did you mean ").split(" or ")
+    assert all(name.startswith("vts.generated.RELU.float32_rank") for name in told)
+
+
 def test_what_is_left_out_is_counted_but_for_what_does_not_apply(
     imported: list[str], subject: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
