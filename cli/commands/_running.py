@@ -48,7 +48,8 @@ def _run(options: argparse.Namespace, session: Session, console: Console) -> tup
     """How it went, and the cases that the progress, on standard error, has told of."""
     cases, described, failed_in = _select(options, session)
     headline = _headline(options, session, len(cases), failed_in)
-    with closing(progress_for(len(cases), quiet=options.quiet)) as progress:
+    is_short = options.longest_wait is not None
+    with closing(progress_for(len(cases), quiet=options.quiet, is_short=is_short)) as progress:
         if options.processes > 1 or options.scheduler:
             from npu_conformance.cli.commands import _shards
 

@@ -73,7 +73,8 @@ def _replay(options: argparse.Namespace) -> int:
     for replayed in _replays(options, readable):
         ran.append(replayed)
         if options.repeat == 1:
-            console.say(_explained(replayed, console) if is_alone else _line(replayed, console))
+            is_short = options.longest_wait is not None
+            console.say(_explained(replayed, console, is_short=is_short) if is_alone else _line(replayed, console))
         elif len(ran) % options.repeat == 0:
             console.say(_counted(ran[-options.repeat :]))
     unread = len(paths) - len(readable)
@@ -124,8 +125,8 @@ def _replays(options: argparse.Namespace, readable: Sequence[tuple[FailureFile, 
                 yield replay.replay(failure, case, subject, beside=beside)
 
 
-def _explained(replayed: Replay, console: Console) -> str:
-    """All about a failure that was replayed alone."""
+def _explained(replayed: Replay, console: Console, *, is_short: bool) -> str:
+    """All about a failure that was replayed alone. is_short: the user has said how long a wait may be."""
     from npu_conformance.harness.report.lines import explain, whole_words
     from npu_conformance.specs.outcomes import Outcome
 
@@ -133,7 +134,8 @@ def _explained(replayed: Replay, console: Console) -> str:
     among = "that had failed" if replayed.failure.configurations else ""
     if replayed.outcome is Outcome.PASS:
         lines.append(f"case: {replayed.case.headline}")
-    return "\n".join([*lines, explain(replayed.told, console.paint, among=among), *whole_words(replayed.told)])
+    explained = explain(replayed.told, console.paint, among=among, is_short=is_short)
+    return "\n".join([*lines, explained, *whole_words(replayed.told)])
 
 
 def _line(replayed: Replay, console: Console) -> str:

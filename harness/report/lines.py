@@ -9,6 +9,7 @@ import msgspec
 from npu_conformance.harness.judge.outcome_table import WAIVABLE, counts_as, decisive, is_red, word
 from npu_conformance.harness.report.console import Paint, plain
 from npu_conformance.harness.report.rule import broken_rule, concerned
+from npu_conformance.harness.subject import patience
 from npu_conformance.specs.diagnostics import last_words, shell, stacks
 from npu_conformance.specs.documents.results import (
     DESCRIPTION,
@@ -20,7 +21,7 @@ from npu_conformance.specs.documents.results import (
 )
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
-_SHORTER = "to wait less for each answer: --longest-wait SECONDS (pytest: --npu-longest-wait)"
+_SHORTER = f"to wait less for each answer: {patience.OPTION} SECONDS (pytest: --npu-longest-wait)"
 _LONGEST, _LAST_WORDS = 12, 3
 """The most lines of an explanation, and of the last words of a dead host; a traceback of the suite itself is extra, and
 so are the steps that led to a failure."""
@@ -91,24 +92,31 @@ def first_reason(result: CaseResult) -> str:
 
 
 def explain(
-    result: CaseResult, paint: Paint = plain, replay: str = "", *, with_reason: bool = True, among: str = ""
+    result: CaseResult,
+    paint: Paint = plain,
+    replay: str = "",
+    *,
+    with_reason: bool = True,
+    among: str = "",
+    is_short: bool = False,
 ) -> str:
     """Return all that explains a verdict other than pass: reasons, rule, expected and actual, command of a replay.
 
     with_reason: False where the same reader has been told the first reason. among: which of its configurations the
-    result has, where it does not have all.
+    result has, where it does not have all. is_short: the user has said how long a wait may be.
     """
-    lines = (f"  {line}" for line in details(result, replay, among=among))
+    lines = (f"  {line}" for line in details(result, replay, among=among, is_short=is_short))
     return "\n".join([headline(result, paint, with_reason=with_reason), *lines])
 
 
-def details(result: CaseResult, replay: str = "", *, among: str = "") -> list[str]:
+def details(result: CaseResult, replay: str = "", *, among: str = "", is_short: bool = False) -> list[str]:
     """Return what stands below the headline: at most _LONGEST lines, and what a message has below its first line."""
     parts = decisive(result)
     ending = next((part for part in parts if part.message), result) if not result.message else result
     above = [*_about(result), *_expected_and_actual(ending)]
     counted = [_counted(parts, result, among)] if parts else []
-    shorter = [_SHORTER] if result.outcome is Outcome.HANG else []
+    is_short = is_short or patience.OPTION in replay  # which has the options of the run
+    shorter = [_SHORTER] if result.outcome is Outcome.HANG and not is_short else []
     room = _LONGEST - 1 - len(above) - len(counted) - len(shorter) - bool(replay)
     words = [*_last_words(ending, result)][: max(0, room - 1)]
     below = [*words, *shorter, *([replay] if replay else [])]

@@ -26,7 +26,7 @@ _TOLD = 40
 """How many causes get a line of their own; later ones are only counted."""
 _BAR = 20
 _HANGS = 3
-_SHORTER = "--longest-wait 5 shortens them, and -x 1 ends the run at the first"
+_SHORTER, _FIRST = "--longest-wait 5 shortens them", "-x 1 ends the run at the first"
 
 
 class Progress:
@@ -34,7 +34,7 @@ class Progress:
 
     On a terminal it repaints one line, each second also where nothing happens. The end of the run explains the most
     frequent symptoms. quiet: no moving line. names_red: red cases get their lines, which nothing else prints soon.
-    clock: seconds, as of time.monotonic.
+    is_short: the user has said how long a wait may be. clock: seconds, as of time.monotonic.
     """
 
     def __init__(
@@ -44,9 +44,10 @@ class Progress:
         *,
         quiet: bool = False,
         names_red: bool = True,
+        is_short: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._names_red = names_red
+        self._names_red, self._is_short = names_red, is_short
         self._total, self._console, self._live, self._quiet = total, console, console.is_terminal, quiet
         self._done = self._red = self._not_run = 0
         self._done_before = self._red_before = 0
@@ -137,7 +138,8 @@ class Progress:
         self._hangs = self._hangs + 1 if result.outcome is Outcome.HANG else 0
         if self._hangs == _HANGS and not self._has_warned:
             self._has_warned = True
-            self._say(f"{_HANGS} cases hang one after the other, each for its whole deadline: {_SHORTER}")
+            ways = _FIRST if self._is_short else f"{_SHORTER}, and {_FIRST}"
+            self._say(f"{_HANGS} cases hang one after the other, each for its whole deadline: {ways}")
 
     def _say(self, text: str) -> None:
         if self._names_red:
@@ -170,6 +172,6 @@ def _duration(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def progress_for(total: int, *, quiet: bool = False, names_red: bool = True) -> Progress:
+def progress_for(total: int, *, quiet: bool = False, names_red: bool = True, is_short: bool = False) -> Progress:
     """The display for standard error: live where it is a terminal."""
-    return Progress(total, Console(sys.stderr), quiet=quiet, names_red=names_red)
+    return Progress(total, Console(sys.stderr), quiet=quiet, names_red=names_red, is_short=is_short)

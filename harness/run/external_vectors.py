@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import json
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -65,6 +67,8 @@ def checked_again(payload: Any, case_from: Callable[[Any], Case]) -> Case:
 
 def found(path: Path) -> Iterator[External]:
     """Every vector of a file or folder, in any of the three forms. Raises DocumentError."""
+    if not path.exists():
+        raise DocumentError(str(path), "", os.strerror(errno.ENOENT))
     if _has_findings(path):
         return
     if path.suffix == ".tflite":

@@ -378,7 +378,7 @@ def test_a_run_keeps_its_verdict_where_nobody_reads_it(tmp_path: Path) -> None:
 def test_the_display_ends_also_where_a_run_cannot_begin(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[Progress] = []
 
-    def progress_for(total: int, *, quiet: bool) -> Progress:
+    def progress_for(total: int, *, quiet: bool, is_short: bool) -> Progress:
         shown.append(Progress(total, Console(io.StringIO()), quiet=quiet))
         return shown[0]
 

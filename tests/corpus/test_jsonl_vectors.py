@@ -238,6 +238,12 @@ def test_files_that_can_not_be_read(tmp_path: Path) -> None:
         cut.headers()
 
 
+@pytest.mark.parametrize("name", ["nix", "nix.json", "nix.jsonl.gz", "nix.tflite", "nix.mod.py"])
+def test_a_path_that_is_not_there(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--vectors", name, "--plugin", "reference", "--isolation", "inprocess"]) == 2
+    assert capsys.readouterr().err == f"npu-conformance: {name}: No such file or directory\n"
+
+
 def test_an_unknown_name_is_a_key_error(tmp_path: Path) -> None:
     with pytest.raises(KeyError, match="has no vector 'other'"):
         collection(tmp_path, ADDITION).load("other")

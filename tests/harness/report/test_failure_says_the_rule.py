@@ -169,6 +169,7 @@ def test_a_crash_and_a_hang_say_the_rule_too() -> None:
     hang = CaseResult(case="vts.generated.PAD.h", outcome=Outcome.HANG, message="no answer", requirements=names)
     assert f"source: {SOURCE}" in explain(hang)
     assert "to wait less for each answer: --longest-wait SECONDS" in explain(hang)
+    assert "to wait less" not in explain(hang, replay="npu-conformance replay x.json --plugin p --longest-wait 2")
 
 
 def test_a_configuration_names_what_it_is_about_first() -> None:

@@ -87,6 +87,14 @@ def test_what_is_waived_or_known_is_not_red(disposition: Disposition) -> None:
     assert stream.getvalue() == "FAIL vts.a.b.new: new is wrong\n"
 
 
+def test_nobody_is_told_to_do_what_is_done() -> None:
+    stream = io.StringIO()
+    progress = Progress(20, Console(stream), is_short=True, clock=Clock())
+    for number in range(3):
+        progress.write(finished(f"c{number}", Outcome.HANG))
+    assert "for its whole deadline: -x 1 ends the run at the first\n" in stream.getvalue()
+
+
 def test_hangs_in_a_row_get_one_line_that_says_what_shortens_them() -> None:
     stream = io.StringIO()
     progress = Progress(20, Console(stream), clock=Clock())
