@@ -9,10 +9,11 @@ from typing import cast
 import pytest
 
 from npu_conformance.corpus import vectors
-from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.judge.verdicts import Failed, NotSupported
 from npu_conformance.harness.run import suites
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import Execution
+from npu_conformance.harness.run.preparation import Preparation, PreparationRecorder
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -62,6 +63,26 @@ def test_a_failure_says_what_is_invalid_in_the_request(monkeypatch: pytest.Monke
                 "synchronous",
                 measure=False,
             )
+
+
+def test_what_is_not_supported_is_told_with_its_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The device may execute the operation of other types."""
+    asked: list[str] = []
+
+    def supports(context: CaseContext, vector: vectors.Vector) -> bool:
+        asked.append(vector.name)
+        return vector.operands[vector.inputs[0]].type.name == "TENSOR_FLOAT32"
+
+    with closing(open_subject("reference", isolation="inprocess")) as subject:
+        monkeypatch.setattr(rejection, "supports", supports)
+        monkeypatch.setattr(CaseContext, "supported_operations", lambda *_, **__: (False,))
+        refused = Preparation(ErrorStatus.NONE, ErrorStatus.GENERAL_FAILURE, None, PreparationRecorder())
+        monkeypatch.setattr(CaseContext, "prepare", lambda *_, **__: refused)
+        context = CaseContext(CASE, subject, seed=1)
+        told = "SOFTMAX of TENSOR_QUANT8_ASYMM is not supported, so that a rejection proves nothing"
+        with pytest.raises(NotSupported, match=f"^{told}$"):
+            rejection.expect_vector_rejected(context, vectors.load("SOFTMAX", "quant8_output_scale"))
+    assert asked[0].startswith("quant8")
 
 
 def test_a_model_of_wrong_structure_is_no_matter_of_run_time() -> None:

@@ -162,8 +162,8 @@ def _prepared_or_rejected(context: CaseContext, vector: Vector, model: Model) ->
     if preparation.launch_status != ErrorStatus.NONE:
         _warn_of_aosp(context, vector)
     says_why = preparation.status == ErrorStatus.INVALID_ARGUMENT
-    if preparation.prepared_model is None and not (supported or says_why or _supports_valid(context, vector)):
-        raise NotSupported(f"{vector.operation} is not supported at all, so that a rejection proves nothing")
+    if preparation.prepared_model is None and not (supported or says_why):
+        _require_support(context, vector)
     return preparation.prepared_model
 
 
@@ -177,8 +177,11 @@ def _warn_of_aosp(context: CaseContext, vector: Vector) -> None:
         )
 
 
-def _supports_valid(context: CaseContext, vector: Vector) -> bool:
-    """True where the device supports the operation in a valid model, so that it is this one that it rejects."""
+def _require_support(context: CaseContext, vector: Vector) -> None:
+    """Raise NotSupported unless the device supports the operation in a valid model, so that it is this one it rejects.
+
+    That one has the same types, where there is such a one.
+    """
     boundary = {vector.operands[name].type.name for name in (*vector.inputs, *vector.outputs)}
     valid = [
         header
@@ -186,9 +189,9 @@ def _supports_valid(context: CaseContext, vector: Vector) -> bool:
         if header.rejected is None and header.since <= context.version and header.operations == (vector.operation,)
     ]
     valid.sort(key=lambda header: set(header.types) != boundary)
-    if not valid:
-        return False
-    return supports(context, vectors.load(vector.operation, valid[0].name))
+    if not valid or not supports(context, vectors.load(vector.operation, valid[0].name)):
+        types = ", ".join(sorted(valid[0].types if valid else boundary))
+        raise NotSupported(f"{vector.operation} of {types} is not supported, so that a rejection proves nothing")
 
 
 def _expect_execution_rejected(
