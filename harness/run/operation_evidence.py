@@ -51,11 +51,20 @@ def asked(result: CaseResult) -> Operations:
 
 
 def coverage(verdicts: Iterable[CaseResult]) -> tuple[list[str], list[str]]:
-    """The operations of which something was executed and is right, and those that were asked for in vain."""
+    """The operations of which something was executed and is right, and those that were asked for in vain.
+
+    Operations that are only in models of other ones' cases, such as SLICE before RELU6, are neither.
+    """
     ran = [result for result in verdicts if result.outcome is not Outcome.NOT_APPLICABLE]
+    subjects = set[str]().union(*map(_subjects, ran))
     executed = {name for result in ran if has_pass(result) for name in result.executed}
     tried = executed.union(*map(asked, ran))
-    return sorted(executed), sorted(tried - executed)
+    return sorted(executed & subjects), sorted((tried - executed) & subjects)
+
+
+def _subjects(result: CaseResult) -> Iterable[str]:
+    """The operations that a case is about: one where it is a case of that, all that it names or executes otherwise."""
+    return [result.operation] if result.operation else result.operations or result.executed
 
 
 def work(verdicts: Iterable[CaseResult]) -> tuple[OperationWork, ...]:

@@ -12,19 +12,28 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from npu_conformance.faults.fakes import FakeDevice, executing, stored_model
 from npu_conformance.harness.judge.outcome_table import exit_code, row
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, NotApplicable, NotSupported
 from npu_conformance.harness.judge.waivers import Waivers
-from npu_conformance.harness.run import results
+from npu_conformance.harness.run import operation_evidence, results
 from npu_conformance.harness.run.cases import MANDATORY, Case, Group
 from npu_conformance.harness.run.engine import Engine, EngineOptions
 from npu_conformance.harness.run.events import EventLog, Log, read_log
 from npu_conformance.harness.run.folders import RESULTS
 from npu_conformance.harness.run.results import build
 from npu_conformance.specs.documents import DocumentError
-from npu_conformance.specs.documents.results import CaseFinished, CaseStarted, Event, RunFinished, Selection
+from npu_conformance.specs.documents.results import (
+    CaseFinished,
+    CaseResult,
+    CaseStarted,
+    Event,
+    OperationUse,
+    RunFinished,
+    Selection,
+)
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.outcomes import Disposition, Outcome
 from npu_conformance.specs.plugin import Subject
@@ -209,6 +218,26 @@ def test_unsupported_is_counted_and_thin_coverage_said(make_case: MakeCase, subj
     )
     assert outcome.by_suite == {"vts": {"pass": 1, "not-supported": 1}}
     assert outcome.by_requirement == {"REQ-1": {"pass": 1, "not-supported": 1}}
+
+
+def test_an_operation_in_the_models_of_another_ones_cases_is_none_of_the_run() -> None:
+    def of_relu6(name: str, outcome: Outcome, other: str) -> CaseResult:
+        operations = ("RELU6", other)
+        executed: dict[str, tuple[str, ...]] = dict.fromkeys(operations, ("TENSOR_FLOAT32",))
+        model = tuple(OperationUse(operation, supported=operation == "RELU6") for operation in operations)
+        return CaseResult(
+            case=f"vts.generated.RELU6.{name}",
+            outcome=outcome,
+            own_outcome=outcome,
+            operations=operations,
+            executed=executed if outcome is Outcome.PASS else {},
+            refused=(model,) if outcome is Outcome.NOT_SUPPORTED else (),
+        )
+
+    chained = [of_relu6("a", Outcome.PASS, "ADD"), of_relu6("b", Outcome.NOT_SUPPORTED, "SLICE")]
+    assert operation_evidence.coverage(chained) == (["RELU6"], [])
+    many = [replace(result, case="vts.random_graphs.mixed") for result in chained]
+    assert operation_evidence.coverage(many) == (["ADD", "RELU6"], ["SLICE"])
 
 
 def test_waiver_problems_turn_the_run_red(make_case: MakeCase, subject: Any, path: Path) -> None:
