@@ -18,6 +18,7 @@ from npu_conformance.harness.wire.framing import NEVER, LineSocket, Violation, W
 from npu_conformance.harness.wire.journal import Page
 from npu_conformance.harness.wire.objects import ObjectTable
 from npu_conformance.harness.wire.outbox import Outbox
+from npu_conformance.specs.diagnostics import signatures
 from npu_conformance.specs.documents import split_path
 from npu_conformance.specs.errors import DeadObject, InterfaceError
 
@@ -111,8 +112,12 @@ class Answering(ABC):
             raise _UnreadableParamsError(f"{error} - at `$.object`") from None
         fields = params.__struct_fields__[1:]
         was_serving, self._thread.serving = self.is_serving(), True
+        function = getattr(target, method.name)
         try:
-            return getattr(target, method.name)(*[getattr(params, name) for name in fields])
+            return function(*[getattr(params, name) for name in fields])
+        except TypeError as error:
+            signatures.explain(error, function, f"it is called with {', '.join(fields) or 'nothing'}")
+            raise
         finally:
             self._thread.serving = was_serving
 

@@ -19,6 +19,7 @@ from npu_conformance.harness.wire.files import HostFiles, RemoteFiles
 from npu_conformance.harness.wire.framing import LineSocket
 from npu_conformance.harness.wire.memory import HostMemory
 from npu_conformance.harness.wire.paths import EVERYWHERE, NOWHERE, Paths
+from npu_conformance.specs.diagnostics import signatures
 from npu_conformance.specs.errors import IllegalState, SecurityDenied
 from npu_conformance.specs.interfaces import Interface
 from npu_conformance.specs.plugin import Caller, Context, Plugin, Subject
@@ -107,8 +108,15 @@ class HostState:
                     exports=self.memory,
                     descriptors=self.memory,
                 )
-                self._subject = _require_subject(self.plugin.create(context))
+                self._subject = _require_subject(self._created(context))
             return self._subject
+
+    def _created(self, context: Context) -> object:
+        try:
+            return self.plugin.create(context)
+        except TypeError as error:
+            signatures.explain(error, self.plugin.create, "a factory is called with a Context")
+            raise
 
     def connected(self, caller: Caller) -> Caller:
         """The caller of a new connection."""
@@ -147,6 +155,8 @@ def _require_subject(made: object) -> Subject:
         part = getattr(made, field.name)
         if part is not None and Interface not in type(part).__mro__:
             wanted = str(field.type).partition(" ")[0]
+            if isinstance(part, type):
+                raise IllegalState(f"its {field.name} is the class {part.__name__}: expected {part.__name__}(...)")
             raise IllegalState(f"its {field.name}, an object of {type(part).__name__}, does not inherit from {wanted}")
     return made
 

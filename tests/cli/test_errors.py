@@ -98,6 +98,11 @@ def files(tmp_path: Path) -> None:
             [*RUN, "vendor_plugins:makes_nothing"],
             "its factory returned None: expected a Subject, such as",
         ),
+        (
+            ["check", "vendor_plugins:takes_nothing"],
+            "(vendor_plugins.py:70): a factory is called with a Context",
+        ),
+        (["check", "vendor_plugins:makes_a_class"], "its device is the class FirstDay: expected FirstDay(...)"),
         (["check", "vendor_plugins:makes_a_device"], "its factory returned an object of FirstDay: expected"),
         (["check", "tcp:127.0.0.1"], "cannot connect to tcp:127.0.0.1: expected tcp:HOST:PORT, with a number as"),
         (["run", "--plugin", "tcp:127.0.0.1:1", "vts.queries"], "cannot connect to tcp:127.0.0.1:1"),

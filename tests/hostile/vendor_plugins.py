@@ -67,4 +67,16 @@ forgotten = Plugin(
 )
 makes_nothing = Plugin(_MANIFEST, lambda context: None)  # type: ignore[arg-type,return-value]
 makes_a_device = Plugin(_MANIFEST, lambda context: FirstDay())  # type: ignore[arg-type,return-value]
+takes_nothing = Plugin(_MANIFEST, lambda: Subject(device=FirstDay()))  # type: ignore[arg-type,misc]
+makes_a_class = Plugin(_MANIFEST, lambda context: Subject(device=FirstDay))  # type: ignore[arg-type]
+
+
+class OfAnotherVersion(FirstDay):
+    """Has the method that prepares models in the form of HAL 1.0."""
+
+    def prepare_model(self, model: types.Model, callback: object) -> None:  # type: ignore[override]
+        raise AssertionError("nobody calls this so")
+
+
+of_another_version = Plugin(_MANIFEST, lambda context: Subject(device=OfAnotherVersion()))
 number = 3
