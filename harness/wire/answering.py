@@ -131,7 +131,7 @@ class Answering(ABC):
                 self._outbox.add(answer)
             else:
                 self._send(answer, self._answer_by())
-        except (TypeError, DeadObject, msgspec.EncodeError, OverflowError) as error:
+        except (TypeError, DeadObject, msgspec.EncodeError, OverflowError, UnicodeEncodeError) as error:
             text = f"the result cannot cross the wire: {error}"
             self._refuse(request_id, protocol.ErrorObject(protocol.INTERNAL_ERROR, text))
 

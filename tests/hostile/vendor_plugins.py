@@ -78,5 +78,13 @@ class OfAnotherVersion(FirstDay):
         raise AssertionError("nobody calls this so")
 
 
+class HalfACharacter(FirstDay):
+    """Has a version string that no encoding has a place for, such as Python makes of a path that is no text."""
+
+    def get_version_string(self) -> str:
+        return "\udce4"
+
+
+half_a_character = Plugin(_MANIFEST, lambda context: Subject(device=HalfACharacter()))
 of_another_version = Plugin(_MANIFEST, lambda context: Subject(device=OfAnotherVersion()))
 number = 3

@@ -273,3 +273,12 @@ def test_a_method_that_does_not_take_its_arguments_is_told_with_its_place() -> N
     with pytest.raises(Failed, match=told):
         device_of(handle).prepare_model(EMPTY, 0, 0, -1, (), (), b"", None)
     handle.close()
+
+
+def test_a_text_that_is_none_is_an_error_and_no_death() -> None:
+    handle = open_subject("vendor_plugins:half_a_character")
+    told = r"the result cannot cross the wire: 'utf-8' codec can't encode character '\\udce4'"
+    with pytest.raises(Failed, match=told):
+        device_of(handle).get_version_string()
+    assert device_of(handle).get_status() == 0
+    handle.close()
