@@ -16,7 +16,7 @@ from npu_conformance.cli.main import main
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.importers.aosp import importing
 from npu_conformance.harness.judge.outcome_table import USAGE
-from npu_conformance.harness.run import commands, workers
+from npu_conformance.harness.run import commands, failures, workers
 from npu_conformance.harness.run.commands import Ended
 
 DRIVER = ("--plugin", "graph_drivers:plugin", "--isolation", "inprocess", "--plugin-option")
@@ -127,6 +127,18 @@ def test_a_finding_that_cannot_be_kept_is_one_line(graphs: Graphs, tmp_path: Pat
     code, _, err = graphs(*SEAM, "--plugin-option", "end=miscompute", "--seeds", "0:2")
     assert code == 3
     assert err == f"npu-conformance: {tmp_path / 'found'}: cannot write what was found: Not a directory\n"
+
+
+def test_a_failure_file_that_cannot_be_written_is_one_line(
+    graphs: Graphs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unwritten(path: Path, data: bytes) -> None:
+        raise ValueError("no words for it")
+
+    monkeypatch.setattr(failures, "write_whole", unwritten)
+    code, _, err = graphs(*SEAM, "--plugin-option", "end=miscompute", "--seeds", "1")
+    assert (code, err.count("\n")) == (3, 1)
+    assert re.search(r"/found/.*\.json: not written: ValueError: no words for it$", err.strip())
 
 
 def test_what_is_not_supported_is_no_pass(graphs: Graphs) -> None:

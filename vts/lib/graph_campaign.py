@@ -30,6 +30,7 @@ from npu_conformance.harness.run.engine import Engine, EngineOptions, OnFailure
 from npu_conformance.harness.run.failures import FailureWriter, file_name
 from npu_conformance.harness.run.operation_evidence import has_pass
 from npu_conformance.harness.run.replay import Discard, run_one
+from npu_conformance.specs.documents.results import FAILURE_FILE, NOT_WRITTEN
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.vts.lib.graph_tally import Found, Tally
 from npu_conformance.vts.lib.random_graph_cases import case_of
@@ -201,7 +202,10 @@ class Campaign:
         return FailureWriter(self._folder, __version__, found, self._plugin_words)
 
     def _write(self, vector: Vector, outputs: dict[str, Array], result: CaseResult) -> tuple[Path, ...]:
-        """Write the graph as a vector and as a specification beside its failure file; returns all three."""
+        """Write the graph as a vector and as a specification beside its failure file; returns all three.
+
+        Raises UnwritableError where there is no failure file for another reason than that the graph is right now.
+        """
         replayed = self._folder / file_name(result.case)
         vectors = self._folder / vector.name / f"{vector.operation.lower()}.json"
         vectors.parent.mkdir(parents=True, exist_ok=True)
@@ -211,6 +215,9 @@ class Campaign:
             written.append(self._folder / f"{vector.name}.mod.py")
             device = {self._subject.manifest.name: outputs} if outputs else {}
             written[-1].write_text(aosp_specification.specification(vector, device))
+        note = str(result.notes.get(FAILURE_FILE, ""))
+        if note.startswith(NOT_WRITTEN):
+            raise reports.UnwritableError(f"{replayed}: {note}")
         return tuple(path for path in written if path.exists())
 
 
