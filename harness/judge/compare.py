@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
 
-from npu_conformance.harness.judge.tolerance import BOOLS, FLOATS, ORDINARY, Circumstances, Floor, Tolerance, floor
+from npu_conformance.harness.judge.tolerance import (
+    BOOLS,
+    FLOATS,
+    ORDINARY,
+    Circumstances,
+    Floor,
+    Tolerance,
+    ToleranceOfWaiver,
+    floor,
+)
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.specs.documents.waivers import WaivedTolerance
 
@@ -80,12 +89,19 @@ def check_output(
         waived = context.waived_tolerance()
         if waived is None:
             raise failure
-        widened = compare(what, actual, expected, operand_type, rules.widened(waived, operand_type in FLOATS))
-        if widened.failing:
-            raise _failure(widened, about, BEYOND_WAIVER)
+        floors = [rules.widened(one, operand_type in FLOATS) for one in _each(waived)]
+        compared = (compare(what, actual, expected, operand_type, widened) for widened in floors)
+        nearest = min(compared, key=lambda one: one.failing)
+        if nearest.failing:
+            raise _failure(nearest, about, BEYOND_WAIVER)
         context.excuse(failure)
     if comparison.warning:
         context.warn_quality(comparison.warning)
+
+
+def _each(waived: WaivedTolerance) -> tuple[WaivedTolerance, ...]:
+    """The tolerance, and those of further waivers that match."""
+    return (waived, *waived.others) if isinstance(waived, ToleranceOfWaiver) else (waived,)
 
 
 def _failure(comparison: Comparison, about: tuple[str, ...], remark: str = "") -> Failed:

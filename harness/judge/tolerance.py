@@ -46,9 +46,10 @@ class Tolerance(msgspec.Struct, frozen=True):
 
 
 class ToleranceOfWaiver(WaivedTolerance, frozen=True):
-    """The tolerance of a waiver. waiver: its id."""
+    """The tolerance of a waiver. waiver: its id. others: those of further ones that match; one that covers will do."""
 
     waiver: str = ""
+    others: tuple[ToleranceOfWaiver, ...] = ()
 
 
 class Circumstances(msgspec.Struct, frozen=True):

@@ -33,10 +33,12 @@ class Waivers:
 
     def tolerance(self, verdict_id: str, requirements: tuple[str, ...]) -> WaivedTolerance | None:
         """How far the outputs of a case or configuration may be off; None where no waiver says so."""
-        for matcher in self._valid:
-            if matcher.waiver.tolerance is not None and matcher.matches(verdict_id, requirements):
-                return matcher.tolerance
-        return None
+        found = [
+            matcher.tolerance
+            for matcher in self._valid
+            if matcher.waiver.tolerance is not None and matcher.matches(verdict_id, requirements)
+        ]
+        return replace(found[0], others=tuple(found[1:])) if found else None
 
     def apply(self, result: CaseResult) -> CaseResult:
         """Return the result with the disposition `waived` wherever a waiver excuses a part of it.

@@ -186,6 +186,15 @@ def test_a_message_says_which_tolerance_is_a_waivers(subject: Any) -> None:
     assert told in str(caught.value)
 
 
+def test_of_several_waivers_the_one_that_covers_an_output_excuses_it(subject: Any) -> None:
+    narrow = ToleranceOfWaiver(atol=0.1, waiver="vts.*", others=(ToleranceOfWaiver(atol=0.6, waiver="vts.one"),))
+    context = trial_with(narrow, subject)
+    check_output(context, "y", np.array([5.5], np.float32), np.array([6.0], np.float32), T.TENSOR_FLOAT32)
+    assert context.own.excused is not None
+    with pytest.raises(Failed, match=r"tolerance 0\.6 \(of the waiver vts\.one; otherwise 1\.358e-05\)"):
+        check_output(context, "y", np.array([5.5, 5.0], np.float32), np.full(2, 6.0, np.float32), T.TENSOR_FLOAT32)
+
+
 def test_a_waiver_for_floats_does_not_widen_integers(subject: Any) -> None:
     context = trial_with(WaivedTolerance(atol=100.0), subject)
     with pytest.raises(Failed):

@@ -180,6 +180,12 @@ def test_a_tolerance_waiver_excuses_nothing_by_itself() -> None:
     assert table.tolerance("vts.other.x.y", ("REQ-1",)) is None
 
 
+def test_a_wide_waiver_does_not_hide_a_narrow_one_with_more_tolerance() -> None:
+    given = [waiver("vts.*", tolerance=WaivedTolerance(lsb=2)), waiver(tolerance=WaivedTolerance(lsb=9))]
+    found = Waivers(given, TODAY).tolerance(CASE, ("REQ-1",))
+    assert found == ToleranceOfWaiver(lsb=2, waiver="vts.*", others=(ToleranceOfWaiver(lsb=9, waiver=CASE),))
+
+
 def test_a_tolerance_that_is_too_small_is_told() -> None:
     table = Waivers([waiver("vts.generated.*", tolerance=WaivedTolerance(lsb=2))], TODAY)
     far = ConfigurationResult(name="a", outcome=Outcome.FAIL, message=f"y: 1 of 1 elements{BEYOND_WAIVER}")
