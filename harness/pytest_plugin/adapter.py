@@ -7,7 +7,7 @@ and the engine isolates them already; that keeps an empty item near the cost of 
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -314,10 +314,18 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Gen
         return
     if symptoms := reporting.symptoms(summary):
         terminalreporter.section("npu-conformance: symptoms")
-        terminalreporter.write_line("\n".join(symptoms))
+        _write(terminalreporter, symptoms)
     yield
     terminalreporter.section("npu-conformance")
-    terminalreporter.write_line("\n".join(summary.lines(explained=False)))
+    _write(terminalreporter, summary.lines(explained=False))
+
+
+def _write(terminalreporter: Any, lines: Iterable[str]) -> None:
+    """Print lines one by one: of what has a character that the terminal's encoding lacks pytest escapes all ends of
+    lines as well.
+    """
+    for line in lines:
+        terminalreporter.write_line(line)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -95,7 +95,8 @@ class Explanation:
 
     def toterminal(self, tw: Any) -> None:
         """Print what the terminal shows."""
-        tw.line(self.shown)
+        for line in self.shown.splitlines():  # see _write of adapter
+            tw.line(line)
 
 
 def symptoms(summary: Summary) -> list[str]:

@@ -52,6 +52,14 @@ def test_a_file(run: Run, pytester: pytest.Pytester) -> None:
     assert len([path for path in home.iterdir() if not path.is_symlink()]) == 2
 
 
+def test_a_report_whose_path_is_no_text_costs_no_end_of_a_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    result = run("vts.validation.RELU.graph_indexes", "--npu-report=bericht ä")
+    result.assert_outcomes(failed=1)
+    said = ("  npu-conformance replay 'bericht *", "*= npu-conformance =*", "all *", "report: bericht *")
+    result.stdout.fnmatch_lines(said)
+
+
 def test_a_node_id_and_what_is_listed(run: Run) -> None:
     result = run(f"{QUERIES}::vts.queries.status.available")
     result.assert_outcomes(passed=1)
