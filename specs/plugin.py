@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from npu_conformance.specs.diagnostics import signatures
 from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.interfaces import Interface
 from npu_conformance.specs.manifest import Manifest, require_valid
@@ -228,9 +229,17 @@ class Plugin:
 
     def describe(self, options: Mapping[str, str]) -> Manifest:
         """The manifest under these options (a version, a kernel set). Raises ValueError where it breaks a rule."""
-        found: object = self.manifest if isinstance(self.manifest, Manifest) else self.manifest(options)
+        found: object = self.manifest if isinstance(self.manifest, Manifest) else self._described(options)
         if not isinstance(found, Manifest):
             words = "None" if found is None else f"an object of {type(found).__name__}"
             raise ValueError(f"expected a Manifest, found {words}")
         require_valid(found)
         return found
+
+    def _described(self, options: Mapping[str, str]) -> object:
+        assert not isinstance(self.manifest, Manifest)
+        try:
+            return self.manifest(options)
+        except TypeError as error:
+            signatures.explain(error, self.manifest, "a function that gives a manifest is called with the options")
+            raise

@@ -116,7 +116,7 @@ class Answering(ABC):
         try:
             return function(*[getattr(params, name) for name in fields])
         except TypeError as error:
-            signatures.explain(error, function, f"it is called with {', '.join(fields) or 'nothing'}")
+            signatures.explain(error, function, f"it is called with {', '.join(fields) or 'no argument'}")
             raise
         finally:
             self._thread.serving = was_serving

@@ -12,7 +12,7 @@ def explain(error: TypeError, function: Callable[..., Any], called_with: str) ->
     To be called where the error was caught that the call raised.
     """
     trace = error.__traceback__
-    if trace is None or trace.tb_next is not None:
+    if trace is None or trace.tb_next is not None or not callable(function):
         return
     place = _place(function)
     error.args = (f"{error}{f' ({place})' if place else ''}: {called_with}",)

@@ -102,6 +102,10 @@ def files(tmp_path: Path) -> None:
             ["check", "vendor_plugins:takes_nothing"],
             "(vendor_plugins.py:70): a factory is called with a Context",
         ),
+        (
+            ["check", "vendor_plugins:manifest_of_nothing"],
+            "(vendor_plugins.py:71): a function that gives a manifest is called with the options",
+        ),
         (["check", "vendor_plugins:makes_a_class"], "its device is the class FirstDay: expected FirstDay(...)"),
         (["check", "vendor_plugins:makes_a_device"], "its factory returned an object of FirstDay: expected"),
         (["check", "tcp:127.0.0.1"], "cannot connect to tcp:127.0.0.1: expected tcp:HOST:PORT, with a number as"),

@@ -68,6 +68,7 @@ forgotten = Plugin(
 makes_nothing = Plugin(_MANIFEST, lambda context: None)  # type: ignore[arg-type,return-value]
 makes_a_device = Plugin(_MANIFEST, lambda context: FirstDay())  # type: ignore[arg-type,return-value]
 takes_nothing = Plugin(_MANIFEST, lambda: Subject(device=FirstDay()))  # type: ignore[arg-type,misc]
+manifest_of_nothing = Plugin(lambda: _MANIFEST, lambda context: Subject(device=FirstDay()))  # type: ignore[arg-type,misc]
 makes_a_class = Plugin(_MANIFEST, lambda context: Subject(device=FirstDay))  # type: ignore[arg-type]
 
 

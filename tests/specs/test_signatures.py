@@ -49,4 +49,5 @@ def test_a_call_that_does_not_fit(function: Callable[..., Any], arguments: tuple
 
 
 def test_an_error_of_the_function_itself_stays_as_it_is() -> None:
+    assert told(3) == "'int' object is not callable"  # type: ignore[arg-type]
     assert told(_nothing) == told(_Made().of_one, 1) == "of its own"

@@ -269,7 +269,7 @@ def test_restart_makes_a_new_process(shared: RemoteSubject) -> None:
 
 def test_a_method_that_does_not_take_its_arguments_is_told_with_its_place() -> None:
     handle = open_subject("vendor_plugins:of_another_version")
-    told = r"TypeError: .*prepare_model\(\) takes 3 .* \(vendor_plugins\.py:77\): it is called with model, preference, "
+    told = r"TypeError: .*prepare_model\(\) takes 3 .* \(vendor_plugins\.py:78\): it is called with model, preference, "
     with pytest.raises(Failed, match=told):
         device_of(handle).prepare_model(EMPTY, 0, 0, -1, (), (), b"", None)
     handle.close()
