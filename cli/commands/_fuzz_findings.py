@@ -24,6 +24,7 @@ from npu_conformance.fuzz.lib.campaign.folder import (
 from npu_conformance.fuzz.lib.findings import DEFECT, KINDS
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
 from npu_conformance.harness.report.shown_run import Section
+from npu_conformance.specs.diagnostics import shell
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.failures import PROMOTED
 
@@ -106,7 +107,7 @@ def promote(folder: Path, name: str, to: Path) -> int:
         target.write_bytes(content)
     except OSError as error:
         raise UsageError(f"{error.filename}: cannot be promoted: {error.strerror}") from None
-    print(f"{target}: a case of `npu-conformance run 'fuzz.*.promoted.*' --vectors {to} --plugin P`")
+    print(f"{target}: a case of `npu-conformance run 'fuzz.*.promoted.*' --vectors {shell.quoted(str(to))} --plugin P`")
     return OK
 
 

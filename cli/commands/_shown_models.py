@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from npu_conformance.cli.errors import UsageError
+from npu_conformance.specs.diagnostics import shell
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Vector
@@ -35,9 +36,8 @@ def of_file(path: Path, form: Form) -> str:
         return _of_finding(path, failure, form)
     found = _of_payload(failure.payload)
     if not found:
-        raise UsageError(
-            f"{path}: {failure.case} has no model of its own; to run it again: npu-conformance replay {path}"
-        )
+        again = f"npu-conformance replay {shell.quoted(str(path))}"
+        raise UsageError(f"{path}: {failure.case} has no model of its own; to run it again: {again}")
     return in_form(found, form)
 
 

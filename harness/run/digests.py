@@ -74,7 +74,7 @@ def _of_files(files: Iterable[tuple[str, Path]]) -> str:
     digest = hashlib.sha256()
     for name, path in files:
         data = path.read_bytes()
-        digest.update(f"{name}\0{len(data)}\0".encode())
+        digest.update(f"{name}\0{len(data)}\0".encode(errors="surrogateescape"))
         digest.update(data)
     return digest.hexdigest()
 

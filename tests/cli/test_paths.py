@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from places import HOSTILE
+from places import HOSTILE, ROOT
 from vendor_command import Command
 
 from npu_conformance.cli.main import main
@@ -36,6 +37,15 @@ def test_failure_files_lie_in_a_folder_whose_name_is_no_text(
     assert "npu-conformance replay $&#x27;ber\\xe4/failures/" in (Path(LATIN) / "junit.xml").read_text()
     shown = subprocess.run(["bash", "-c", f"ls {replay.split()[2]}"], capture_output=True, check=True)
     assert shown.stdout.startswith(b"ber\xe4/failures/")
+
+
+def test_vectors_in_a_folder_whose_name_is_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(HOSTILE))
+    monkeypatch.chdir(tmp_path)
+    document = json.loads((ROOT / "corpus" / "vectors" / "relu6.json").read_text())
+    Path(LATIN).mkdir()
+    (Path(LATIN) / "relu6.json").write_text(json.dumps({**document, "vectors": document["vectors"][:1]}))
+    assert main(["run", "vts.external", "--vectors", LATIN, *PLUGIN]) == 0
 
 
 def test_a_failure_file_that_is_not_written_is_told(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
