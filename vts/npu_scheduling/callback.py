@@ -292,8 +292,14 @@ def blocked_in_real_time(context: CaseContext) -> None:
                 app.start()
                 app.cancel()
             npu.rest(npu.debounce_ms)
-        npu.app(npu.camera).works()
+        with checks.reworded(_with_advice):
+            npu.app(npu.camera).works()
         _receives_again(npu)
+
+
+def _with_advice(message: str) -> str:
+    """What is known to bring this about."""
+    return f"{message}, while a callback hangs: do outcomes of runs leave by another thread than events?"
 
 
 def _receives_again(npu: SchedulingFixture) -> None:
