@@ -148,7 +148,20 @@ def _require_subject(made: object) -> Subject:
         if part is not None and Interface not in type(part).__mro__:
             wanted = str(field.type).partition(" ")[0]
             raise IllegalState(f"its {field.name}, an object of {type(part).__name__}, does not inherit from {wanted}")
+    _require_objects_of_their_own(made)
     return made
+
+
+def _require_objects_of_their_own(made: Subject) -> None:
+    """Raise IllegalState where two interfaces have one object: by the wire an object has one interface."""
+    names: dict[int, str] = {}
+    for field in dataclasses.fields(made):
+        part = getattr(made, field.name)
+        if part is None:
+            continue
+        if id(part) in names:
+            raise IllegalState(f"its {names[id(part)]} and {field.name} are one object: they need two objects")
+        names[id(part)] = field.name
 
 
 class HostConnection(Connection):
