@@ -52,7 +52,6 @@ class ServiceCalls(ScenarioRunner):
         self.suspended = False
         self.absent = False
         self._dumps = DumpJudge()
-        self._warned: set[str] = set()
         self._connected: dict[int, Client] = {}
 
     def _weigh(self, step: Step) -> None:
@@ -212,8 +211,7 @@ class ServiceCalls(ScenarioRunner):
         self._must("NPU-OBS-005", lambda: checks.equal(shell(command).exit_code, 0, what))
 
     def _warn(self, text: str) -> None:
-        if text not in self._warned:
-            self._warned.add(text)
+        if text not in self.fixture.context.own.warnings:
             self.fixture.context.warn_quality(text)
 
     def _must(self, requirement: str, check: Callable[[], object]) -> None:
