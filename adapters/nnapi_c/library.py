@@ -9,11 +9,11 @@ from typing import Any
 
 from npu_conformance.adapters.nnapi_c.arguments import Structure, Written
 from npu_conformance.adapters.nnapi_c.declarations import ffi
-from npu_conformance.adapters.nnapi_c.library_names import WITHOUT_C, c_name
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.interfaces import describe
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
+from npu_conformance.specs.neuralnetworks.runtime.c_names import WITHOUT_C, c_name
 
 
 class Library:

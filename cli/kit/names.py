@@ -32,7 +32,7 @@ def page() -> str:
     lines: list[str] = []
     for kind, found in names().items():
         for name, meaning in found.items():
-            told = _fields(meaning) if isinstance(meaning, dict) else meaning
+            told = f"Due {types.ATOMS_DUE[name]}. {_fields(meaning)}" if isinstance(meaning, dict) else meaning
             lines.append(f"| {kind.removesuffix('s')} | `{name}` | {told} |")
     return _BEGINNING + "\n".join(lines) + "\n"
 

@@ -102,6 +102,7 @@ class BufferScenario:
                 self._must(partial(self._judge_content, index, identifier))
             self._must(partial(self._judge_end, app, index))
 
+    @checks.about("NPU-BUF-009")
     def _judge_end(self, app: BufferApp, index: int) -> None:
         app.flush()
         checks.equal([event for event in app.recorder.events if event[0] == "preempted"], [], "preemptions")
@@ -147,11 +148,13 @@ class BufferScenario:
         self._judge_error(app, chosen)
         return chosen
 
+    @checks.about("NPU-BUF-008", "NPU-BUF-002")
     def _judge_error(self, app: BufferApp, request: AllocRequest) -> None:
         errno = app.recorder.of(request.id)[-1][1]
         checks.that(errno != 0, f"{request}: expected an error, found success")
         self._judge_callbacks(app, request.id)
 
+    @checks.about("NPU-BUF-003")
     def _take(self, index: int, request: AllocRequest, loaded: tuple[bytes, int] | None, answer: Answer) -> None:
         """Take over what was answered."""
         checks.that(answer.errno in (0, Errno.ENOMEM), f"errno of onGetBuffer for {request}: {answer.errno}")
@@ -160,6 +163,7 @@ class BufferScenario:
             self.buffers[index][request.id] = _Buffer(answer.buffer, request.size, request.protection)
             self._fill(index, request.id, loaded)
 
+    @checks.about("NPU-BUF-003")
     def _judge_callbacks(self, app: BufferApp, identifier: int) -> None:
         app.flush()
         asked, answered = self._asked(app, identifier), app.recorder.count("allocated", identifier)
@@ -182,6 +186,7 @@ class BufferScenario:
         segment = app.segment(content, 30, stop - start, start)
         return msgspec.structs.replace(request, file_segment=segment), (content[30 : 30 + stop - start], start)
 
+    @checks.about("NPU-BUF-011")
     def _fill(self, index: int, identifier: int, loaded: tuple[bytes, int] | None) -> None:
         """Know a new buffer's bytes: what was loaded has to be there; the rest is what is found."""
         app, one = self.apps[index], self.buffers[index][identifier]
@@ -201,6 +206,7 @@ class BufferScenario:
         self._seed += 1
         return pattern(self._seed, length)
 
+    @checks.about("NPU-BUF-011")
     def _judge_content(self, index: int, identifier: int) -> None:
         app, one = self.apps[index], self.buffers[index][identifier]
         if one.content is not None:
@@ -210,6 +216,7 @@ class BufferScenario:
                 found = app.read(memory, memory.size)
                 checks.equal(found, bytes(one.content[offset : offset + memory.size]), "bytes of a mapping")
 
+    @checks.about("NPU-BUF-006")
     def _map(self, step: Step) -> None:
         """A part of a buffer is mapped, read and written, and perhaps stays mapped (NPU-BUF-006)."""
         app, (identifier,) = self.apps[step.app], step.ids
@@ -231,6 +238,7 @@ class BufferScenario:
         if not step.stays:
             self._unmap(step)
 
+    @checks.about("NPU-BUF-006")
     def _unmap(self, step: Step) -> None:
         """The mapping ends, and no other one."""
         one = self.buffers[step.app].get(step.ids[0])
@@ -243,6 +251,7 @@ class BufferScenario:
         checks.that(gone, "reading through a mapping that has ended: expected a rejection")
         self._judge_content(step.app, step.ids[0])
 
+    @checks.about("NPU-BUF-006")
     def _mismap(self, step: Step) -> None:
         """Mapping what a buffer has not, or with what its request did not allow, fails (NPU-BUF-006)."""
         one = self.buffers[step.app].get(step.ids[0])
@@ -265,6 +274,7 @@ class BufferScenario:
                 refused = is_rejected(partial(one.buffer.map, one.size, one.protection | extra, 0))
                 checks.that(refused, f"map with protection {one.protection | extra} of {one.protection}: found success")
 
+    @checks.about("NPU-BUF-011", "NPU-BUF-012")
     def _load(self, step: Step) -> None:
         """A file's part goes to its place (NPU-BUF-011), and what is wrong changes nothing."""
         app, (identifier,) = self.apps[step.app], step.ids
@@ -288,6 +298,7 @@ class BufferScenario:
         if one is not None:
             self._judge_content(step.app, identifier)
 
+    @checks.about("NPU-BUF-013")
     def _put(self, step: Step) -> None:
         """Known buffers of a list are freed, with EINVAL if others are in it (NPU-BUF-013)."""
         app, live = self.apps[step.app], self.buffers[step.app]
@@ -305,6 +316,7 @@ class BufferScenario:
         for identifier in live if known else ():
             self._judge_content(step.app, identifier)
 
+    @checks.about("NPU-BUF-013", "NPU-BUF-014")
     def _prefer(self, step: Step) -> None:
         """The priority of a known buffer is changed; of an unknown one EINVAL (NPU-BUF-014)."""
         app, (identifier,) = self.apps[step.app], step.ids
@@ -312,6 +324,7 @@ class BufferScenario:
         is_known = identifier in self.buffers[step.app]
         checks.equal(errno, 0 if is_known else Errno.EINVAL, f"errno of setPriority of buffer {identifier}")
 
+    @checks.about("NPU-BUF-002", "NPU-BUF-008")
     def _ask_wrongly(self, step: Step) -> None:
         """What cannot be is answered with an error, once, by the call or the callback (NPU-BUF-002, -003, -007)."""
         app, (identifier,) = self.apps[step.app], step.ids

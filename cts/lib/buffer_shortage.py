@@ -136,6 +136,7 @@ class Shortage:
             else:
                 self._lose(index, identifier)
 
+    @checks.about("NPU-BUF-003")
     def _take(self, index: int, answer: Answer, is_told: bool) -> None:
         """An answer: with a buffer or an error; ECANCELED for what is preempted meanwhile (NPU-BUF-010)."""
         if answer.id not in IDS:
@@ -150,6 +151,7 @@ class Shortage:
         if answer.buffer is not None:
             self.buffers[index][answer.id] = _Buffer(answer.buffer, request.size, request.protection)
 
+    @checks.about("NPU-BUF-010")
     def _end_load(self, index: int, identifier: int, errno: int, is_told: bool) -> None:
         one = self.buffers[index].get(identifier)
         if one is None or one.loading is None:
@@ -157,6 +159,7 @@ class Shortage:
         check_errno(errno, (0, Errno.ECANCELED) if is_told else (0,), f"errno of the load of buffer {identifier}")
         one.content, one.loading = (one.loading if errno == 0 else b""), None
 
+    @checks.about("NPU-BUF-009")
     def _lose(self, index: int, identifier: int) -> None:
         """A preemption: once, of what is not mapped, and behind what it cuts off (NPU-BUF-009, -010)."""
         one = self.buffers[index].get(identifier)
@@ -168,6 +171,7 @@ class Shortage:
         checks.that(one.loading is None, f"{what} before its load is answered")
         one.lost = True
 
+    @checks.about("NPU-BUF-009")
     def _judge_buffer(self, app: BufferApp, identifier: int, one: _Buffer) -> None:
         """What is lost cannot be mapped; what is not lost is as it was."""
         if one.lost:
@@ -179,6 +183,7 @@ class Shortage:
         for mapped in one.mappings:
             self._judge_bytes(app, one, mapped)
 
+    @checks.about("NPU-BUF-009")
     def _judge_bytes(self, app: BufferApp, one: _Buffer, memory: Memory) -> None:
         pool = app.open(memory)
         if one.content:
@@ -214,6 +219,7 @@ class Shortage:
         priority = _PRIORITIES[step.number % len(_PRIORITIES)]
         return self.apps[step.app].request(identifier, size, priority=priority, protection=protection)
 
+    @checks.about("NPU-BUF-007")
     def _is_live(self, index: int, request: AllocRequest) -> None:
         app = self.apps[index]
         count = app.recorder.count("allocated", request.id)
@@ -238,6 +244,7 @@ class Shortage:
             with suppress(InterfaceError):  # it may be lost by now; else the judge says so
                 one.mappings.append(one.buffer.map(PAGE, asked, 0))
 
+    @checks.about("NPU-BUF-006")
     def _release(self, step: Step) -> None:
         one = self._one(step)
         if one is not None and one.mappings:
@@ -245,6 +252,7 @@ class Shortage:
             checks.succeeds(lambda: one.buffer.unmap(memory.token), "unmap")
             checks.that(is_rejected(lambda: one.buffer.unmap(memory.token)), "a second unmap: expected a rejection")
 
+    @checks.about("NPU-BUF-013")
     def _free(self, step: Step) -> None:
         """Lost buffers are freed like others (NPU-BUF-009, -013)."""
         one = self._one(step)
@@ -252,12 +260,14 @@ class Shortage:
             self.apps[step.app].free(*step.ids)
             del self.buffers[step.app][step.ids[0]]
 
+    @checks.about("NPU-BUF-014")
     def _prefer(self, step: Step) -> None:
         if self._one(step) is not None:
             priority = _PRIORITIES[step.number % len(_PRIORITIES)]
             allocator = self.apps[step.app].allocator
             checks.succeeds(lambda: allocator.set_priority(step.ids[0], priority), "setPriority")
 
+    @checks.about("NPU-BUF-012")
     def _load(self, step: Step) -> None:
         """A load of what is lost is refused with EINVAL (NPU-BUF-012); another may be cut off."""
         app, one = self.apps[step.app], self._one(step)

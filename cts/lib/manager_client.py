@@ -19,7 +19,7 @@ from npu_conformance.harness.judge.manager_events import (
     Notification,
 )
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.errors import IllegalArgument, InterfaceError, SecurityDenied
+from npu_conformance.specs.errors import IllegalArgument, IllegalState, InterfaceError, SecurityDenied
 from npu_conformance.specs.npu.manager import (
     Manager,
     ManagerControl,
@@ -36,8 +36,8 @@ from npu_conformance.specs.npu.types import (
 
 __all__ = [
     "CANCELLED", "COMPLETE", "GRANT", "PARKED", "WAIT", "CallbackRecorder", "Client", "Event", "Kind", "Notification",
-    "answered", "barrier", "control", "install", "install_only", "is_denied", "opportunistic_of", "package_of",
-    "pass_time",
+    "answered", "barrier", "control", "install", "install_only", "is_denied", "is_live", "opportunistic_of",
+    "package_of", "pass_time",
 ]  # fmt: skip
 CAMERA = 10_101
 ASSISTANT = 10_102
@@ -49,6 +49,9 @@ _LOOK_SECONDS = 0.001
 """Between two looks for an answer: without a pause the look itself would keep who answers in this process from it."""
 _MARKER = 0x7EAD_BEA7
 """Id of the request that `Client.flush` sends; no case uses it."""
+ACCEPTED_AGAIN = "a live id is accepted again"
+ILLEGAL_STATE = "a live id is rejected as an illegal state, where Manager names an illegal argument"
+"""Quality warnings about requests with the id of a live one."""
 
 Answer = TypeVar("Answer")
 
@@ -186,6 +189,22 @@ def answered(context: CaseContext, call: Callable[[], Answer]) -> Answer:
         while not wait((answer,), timeout=_LOOK_SECONDS).done:
             control(context).remove_app(_NOBODY)
         return answer.result()
+
+
+def is_live(context: CaseContext, request: Callable[[], object]) -> bool:
+    """True where a request is rejected for its id, which is live.
+
+    NPU-REQ-012 names no error, and AOSP's manager rejects nothing of the kind. The interface names IllegalArgument.
+    """
+    try:
+        request()
+    except IllegalArgument:
+        return True
+    except IllegalState:
+        context.warn_quality(ILLEGAL_STATE)
+        return True
+    context.warn_quality(ACCEPTED_AGAIN)
+    return False
 
 
 def is_denied(call: Callable[[], object]) -> bool:

@@ -11,7 +11,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import Unsupported
-from npu_conformance.specs.npu.types import DUMP_PERMISSION, SHELL_UID, Atom, ShellResult
+from npu_conformance.specs.npu.types import ATOMS_DUE, DUMP_PERMISSION, SHELL_UID, Atom, ShellResult
 
 
 def dump(fixture: ManagerFixture) -> str:
@@ -67,7 +67,6 @@ def judge_atoms(context: CaseContext, found: list[Atom], expected: list[tuple[st
     rest = iter(found)
     for name, values in expected:
         if not any(atom.name == name and values.items() <= atom.values.items() for atom in rest):
-            context.warn_quality(
-                f"expected a metric {name} {values} in its place, found {[str(atom) for atom in found]}"
-            )
+            due = f"which is due {ATOMS_DUE[name]}"
+            context.warn_quality(f"expected a metric {name} {values} in its place, {due}, found {[*map(str, found)]}")
             return

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from npu_conformance.cts.lib.manager_client import package_of
 from npu_conformance.harness.judge.manager_events import PARKED
-from npu_conformance.harness.judge.manager_model import ManagerModel
+from npu_conformance.harness.judge.manager_model import Broken, ManagerModel
 from npu_conformance.harness.judge.tracked_request import TrackedRequest
 from npu_conformance.specs.npu.types import Policy, SchedulingConfig
 
@@ -29,8 +29,8 @@ class DumpJudge:
         uids: list[int],
         at_hal: Mapping[int, SchedulingConfig] | None,
         ranks: Mapping[int, int] | None,
-    ) -> Iterator[str]:
-        """Name what is wrong.
+    ) -> Iterator[Broken]:
+        """Name what is wrong, by requirement.
 
         at_hal: the HAL's table; None where it need not be that of the manager. ranks: the importances of apps that
         declare the feature; None where they may count otherwise.
@@ -42,7 +42,7 @@ class DumpJudge:
                 yield from self._wrong_requests(text, uid, [each for each in model.live if each.uid == uid], late)
         yield from _wrong_priorities(text, uids, at_hal, ranks or {})
 
-    def _wrong_requests(self, text: str, uid: int, live: list[TrackedRequest], late: int) -> Iterator[str]:
+    def _wrong_requests(self, text: str, uid: int, live: list[TrackedRequest], late: int) -> Iterator[Broken]:
         """Each has a line; states tell what is loaded from what is not, and parked requests from others.
 
         late: how many are overdue, and were not completed: they may have lines (NPU-LIF-027).
@@ -52,15 +52,16 @@ class DumpJudge:
         if len(live) < len(lines) <= len(live) + late:
             return
         if len(lines) != len(live):
-            yield f"{len(lines)} requests of uid {uid}, expected {len(live)}"
+            yield "NPU-OBS-001", f"{len(lines)} requests of uid {uid}, expected {len(live)}"
         elif len(due) == 1:  # each state of these means this
             (kind,) = due
             wrong = [state for state in lines if self._states.setdefault(state, kind) != kind]
-            yield from (f"a request of uid {uid} that is {kind} is {state}, as others" for state in wrong)
+            words = f"a request of uid {uid} that is {kind} is"
+            yield from (("NPU-OBS-001", f"{words} {state}, as others") for state in wrong)
         elif all(state in self._states for state in lines):
             found = Counter(self._states[state] for state in lines)
             if found != due:
-                yield f"states of uid {uid} that mean {dict(found)}, expected {dict(due)}"
+                yield "NPU-OBS-001", f"states of uid {uid} that mean {dict(found)}, expected {dict(due)}"
 
 
 def _kind(tracked: TrackedRequest) -> str:
@@ -69,30 +70,32 @@ def _kind(tracked: TrackedRequest) -> str:
     return "parked" if tracked.decision == PARKED[1] else "to be loaded"
 
 
-def _wrong_policy(text: str, model: ManagerModel) -> Iterator[str]:
+def _wrong_policy(text: str, model: ManagerModel) -> Iterator[Broken]:
     parts = [f"Policy: {_NAMES[model.policy]}\n"]
     if model.gates:
         parts += [f"Max: {model.maximum}\n", "Requests:\n"]
-    yield from (f"expected {part!r}" for part in parts if part not in text)
+    yield from (("NPU-OBS-001", f"expected {part!r}") for part in parts if part not in text)
 
 
 def _wrong_priorities(
     text: str, uids: list[int], at_hal: Mapping[int, SchedulingConfig] | None, ranks: Mapping[int, int]
-) -> Iterator[str]:
+) -> Iterator[Broken]:
     """The table ascends, follows importances (NPU-PRI-002), and is the one that the HAL has."""
     lines = [(int(uid), package, int(number)) for uid, package, number in _PRIORITY.findall(text)]
     priorities = [priority for _, _, priority in lines]
     if priorities != sorted(priorities):
-        yield f"priorities in the order {priorities}"
-    yield from (f"uid {uid} as {name!r}" for uid, name, _ in lines if uid in uids and name != package_of(uid))
+        yield "NPU-OBS-001", f"priorities in the order {priorities}"
+    misnamed = ((uid, name) for uid, name, _ in lines if uid in uids and name != package_of(uid))
+    yield from (("NPU-OBS-001", f"uid {uid} as {name!r}") for uid, name in misnamed)
     known = {uid: priority for uid, _, priority in lines}
     for uid, rank in ranks.items():
         if known.get(uid) != rank:
-            yield f"{_spelled(known.get(uid))} of uid {uid}, whose importance counts {rank}"
+            yield "NPU-PRI-002", f"{_spelled(known.get(uid))} of uid {uid}, whose importance counts {rank}"
     for uid in uids if at_hal is not None else ():
         expected = at_hal[uid].priority if at_hal and uid in at_hal else None
         if known.get(uid) != expected:
-            yield f"{_spelled(known.get(uid))} of uid {uid}, which the HAL has with {_spelled(expected)}"
+            what = f"{_spelled(known.get(uid))} of uid {uid}, which the HAL has with {_spelled(expected)}"
+            yield "NPU-OBS-001", what
 
 
 def _spelled(priority: int | None) -> str:

@@ -8,12 +8,14 @@ from npu_conformance.cts.lib.scenario_step import Step
 from npu_conformance.harness.judge.manager_events import CANCELLED
 from npu_conformance.harness.judge.manager_model import ManagerModel
 from npu_conformance.harness.judge.tracked_request import TrackedRequest
-from npu_conformance.specs.npu.types import Atom, EndReason, ModelPriority, ModelSize, WorkInfo
+from npu_conformance.specs.npu.types import ATOMS_DUE, Atom, EndReason, ModelPriority, ModelSize, WorkInfo
 
 Record = tuple[str, dict[str, int]]
 _ENDS = {reason: number for number, reason in enumerate(EndReason, 3)}
 _SIZES: dict[int, int] = {size: size + 1 for size in ModelSize}
 _PRIORITIES: dict[int, int] = {ModelPriority.NORMAL: 1, ModelPriority.BACKGROUND: 2}
+_KINDS = ("type", "state", "status")
+"""The fields that tell kinds of a record apart."""
 _JUDGED = ("ask", "load", "unload", "cancel", "move", "work", "serve")
 """Of other steps it is free what of all that they end is logged."""
 
@@ -25,14 +27,14 @@ class ExpectedRecords:
         self._in_memory: set[TrackedRequest] = set()
 
     def missing(self, model: ManagerModel, step: Step, works: Sequence[WorkInfo], found: Sequence[Atom]) -> list[str]:
-        """The records of this step that were not found."""
+        """What records of this step were not found, and when such are due: the same words for the same cause."""
         expected = [*_asked(model, step), *_told(model), *self._loading(model), *_works(step, works)]
         rest = list(found)
         missing = []
         for name, values in expected if step.do in _JUDGED else ():
             same = next((each for each in rest if each.name == name and values.items() <= each.values.items()), None)
             if same is None:
-                missing.append(f"{name} {values}")
+                missing.append(_cause(name, values, rest))
             else:
                 rest.remove(same)
         return missing
@@ -45,6 +47,15 @@ class ExpectedRecords:
             elif tracked.ended and tracked in self._in_memory:
                 self._in_memory.remove(tracked)
                 yield _of(tracked, "NpuModelLoadStateChanged", state=2)
+
+
+def _cause(name: str, values: dict[str, int], found: Sequence[Atom]) -> str:
+    """Which kind of record is not there, or what it says that it ought not to."""
+    kind = "".join(f" of {field} {values[field]}" for field in _KINDS if field in values)
+    same = [each.values for each in found if each.name == name and each.values.get("uid") == values["uid"]]
+    wrong = sorted({field for each in same[:1] for field in values if each.get(field) != values[field]})
+    other = f": another {' and '.join(wrong)} in its place" if wrong else ""
+    return f"{name}{kind}, which is due {ATOMS_DUE[name]}{other}"
 
 
 def _asked(model: ManagerModel, step: Step) -> Iterator[Record]:

@@ -9,7 +9,7 @@ from npu_conformance.cts.lib.manager_fixture import ClientApp, ManagerFixture
 from npu_conformance.cts.lib.scenario_step import Step
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, ManagerModel
+from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, Broken, ManagerModel
 from npu_conformance.harness.judge.tracked_request import TrackedRequest
 from npu_conformance.harness.run.random_search import fail
 from npu_conformance.specs.errors import IllegalArgument
@@ -93,7 +93,8 @@ class ScenarioRunner:
         model = self.model
         starved = [tracked.name for tracked in model.live if not model.gates or tracked.weight <= model.maximum]
         if starved:
-            self.fail(f"{', '.join(starved)}: starved: never granted while all others loaded and unloaded")
+            names = ", ".join(starved)
+            self.fail("NPU-POL-029", f"{names}: starved: never granted while all others loaded and unloaded")
 
     def tracked(self, step: Step) -> TrackedRequest | None:
         """The newest request of the step's uid and id."""
@@ -105,7 +106,7 @@ class ScenarioRunner:
         return next(same, None)
 
     def _judge(self) -> None:
-        problems: list[str] = []
+        problems: list[Broken] = []
 
         def sound() -> bool:
             self._receive()
@@ -113,13 +114,13 @@ class ScenarioRunner:
             return not problems
 
         if not self.fixture.wait(sound):
-            self.fail("; ".join(problems))
+            self.fail(problems[0][0], "; ".join(text for _, text in problems))
         for doubt in self.model.doubtful():
             self.fixture.context.warn_quality(doubt)
 
-    def fail(self, problem: str) -> None:
-        """Raise Failed with all steps so far."""
-        fail(problem, self.steps)
+    def fail(self, requirement: str, problem: str) -> None:
+        """Raise Failed, about a requirement, with all steps so far."""
+        fail(problem, self.steps, requirement)
 
     def _receive(self) -> None:
         for client in self.fixture.clients:
@@ -131,7 +132,7 @@ class ScenarioRunner:
     def _assign(self, client: Client, event: Event) -> None:
         tracked = self.newest(client.uid, event.request.id)
         if tracked is None:
-            self.fail(f"uid {client.uid} got {event}, which it never submitted")
+            self.fail("NPU-LIF-003", f"uid {client.uid} got {event}, which it never submitted")
         else:
             client.judge_request(event)
             self.judge_place(tracked, client.recorder)
@@ -140,30 +141,34 @@ class ScenarioRunner:
     def judge_place(self, tracked: TrackedRequest, recorder: CallbackRecorder) -> None:
         """See that a callback came to the object that was given with its request (NPU-LIF-025)."""
 
-    def _table(self) -> list[str]:
+    def _table(self) -> list[Broken]:
         """What the HAL has got is what the apps are (NPU-PRI-002, -005, -011, NPU-ACC-008).
 
         Pressure may weaken priorities, and who has no rank need not be in the table.
         """
-        return [*(problem for uid in self.installed for problem in self._entry(uid)), *self.hal.wrong]
+        return [
+            *(problem for uid in self.installed for problem in self._entry(uid)),
+            *(("NPU-PRI-005", each) for each in self.hal.wrong),
+        ]
 
     @property
     def installed(self) -> list[int]:
         """The uids of the apps that are there."""
         return [*self.apps]
 
-    def _entry(self, uid: int) -> Iterator[str]:
+    def _entry(self, uid: int) -> Iterator[Broken]:
         found, expected = self.hal.table.get(uid), self.model.importance[uid]
         if found is None:
             if uid not in self._undeclared:
-                yield f"no config of uid {uid} at the HAL"
+                yield "NPU-PRI-009", f"no config of uid {uid} at the HAL"
             return
         if found.priority != expected and not (self.model.pressed and found.priority > expected):
-            yield f"priority {found.priority} of uid {uid} at the HAL, its importance counts {expected}"
+            yield "NPU-PRI-005", f"priority {found.priority} of uid {uid} at the HAL, its importance counts {expected}"
         if found.can_attribute_other_uid != (uid in self._attributing):
-            yield f"attribution of uid {uid} at the HAL: {found.can_attribute_other_uid}"
+            yield "NPU-PRI-011", f"attribution of uid {uid} at the HAL: {found.can_attribute_other_uid}"
         if not found.has_direct_access and not self.may_block(uid):
-            yield f"uid {uid} is not to be blocked, and has no direct access at the HAL"
+            rule = "NPU-ACC-009" if uid in self._undeclared else "NPU-ACC-008"
+            yield rule, f"uid {uid} is not to be blocked, and has no direct access at the HAL"
 
     def may_block(self, uid: int) -> bool:
         """True where an app may be denied the NPU (NPU-ACC-007 to -010)."""

@@ -21,6 +21,7 @@ from npu_conformance.cts.lib.service_choices import (
     POLICY_COMMANDS,
     REFUSED,
     REFUSED_ID,
+    broken_by,
 )
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS
@@ -51,7 +52,6 @@ class ServiceCalls(ScenarioRunner):
         self.suspended = False
         self.absent = False
         self._dumps = DumpJudge()
-        self._warned: set[str] = set()
         self._connected: dict[int, Client] = {}
 
     def _weigh(self, step: Step) -> None:
@@ -72,9 +72,8 @@ class ServiceCalls(ScenarioRunner):
         elif step.number < DENIED - len(POLICY_COMMANDS):
             policy, parameters = (Policy.STATUS_QUO, None) if step.number == 1 else REFUSED[step.uid % len(REFUSED)]
             what = f"setPolicy({policy}) of uid {step.uid} without the permission"
-            self._must(
-                lambda: checks.raises(lambda: app.client.manager.set_policy(policy, parameters), SecurityDenied, what)
-            )
+            attempt = partial(app.client.manager.set_policy, policy, parameters)
+            self._must("NPU-ACC-004", lambda: checks.raises(attempt, SecurityDenied, what))
         else:
             self._is_no_command(step.uid, POLICY_COMMANDS[step.number - (DENIED - len(POLICY_COMMANDS))])
         grant(step.uid, PERMISSION, True)
@@ -121,7 +120,8 @@ class ServiceCalls(ScenarioRunner):
             policy, parameters = REFUSED[step.number]
             what = f"setPolicy({policy}, {parameters})"
             manager = self.fixture.settings.manager
-            self._must(lambda: checks.raises(lambda: manager.set_policy(policy, parameters), IllegalArgument, what))
+            attempt = partial(manager.set_policy, policy, parameters)
+            self._must(broken_by(policy, parameters), lambda: checks.raises(attempt, IllegalArgument, what))
             return
         client = self.apps[step.uid].client
         request = ModelLoadRequest(REFUSED_ID)
@@ -152,7 +152,7 @@ class ServiceCalls(ScenarioRunner):
         except SecurityDenied:
             return
         if "Policy:" in text or "Priorities:" in text:
-            self.fail("a dump was given to an app without the permission to it")
+            self.fail("NPU-OBS-002", "a dump was given to an app without the permission to it")
 
     def _judge_dump(self, text: str) -> None:
         """See that it says of policy, requests and priorities what is so (NPU-OBS-001, -003)."""
@@ -161,7 +161,8 @@ class ServiceCalls(ScenarioRunner):
         table = self.hal.table if is_known else None
         problem = next(self._dumps.problems(text, self.model, self.installed, table, ranks), None)
         if problem is not None:
-            self.fail(f"{problem}, in the dump:\n{text}")
+            requirement, what = problem
+            self.fail(requirement, f"{what}, in the dump:\n{text}")
 
     @property
     def _ranked(self) -> list[int]:
@@ -175,9 +176,8 @@ class ServiceCalls(ScenarioRunner):
         if command in POLICY_COMMANDS:
             policy = Policy(POLICY_COMMANDS.index(command))
             self.model.replace_policy(policy, 1 if policy is Policy.TURN_TAKING else DEFAULT_WEIGHTS[2])
-            self._must(
-                lambda: checks.equal(self._say(SHELL_UID, command).exit_code, 0, f"exit code of cmd npu {command}")
-            )
+            what = f"exit code of cmd npu {command}"
+            self._must("NPU-OBS-003", lambda: checks.equal(self._say(SHELL_UID, command).exit_code, 0, what))
         elif command in ("enable", "disable"):
             for uid in (step.uid, SHELL_UID, SYSTEM_UID):
                 self._is_no_command(uid, command)
@@ -187,13 +187,15 @@ class ServiceCalls(ScenarioRunner):
     def _judge_usage(self, result: ShellResult) -> None:
         """An unknown command prints the usage, with another exit code than 0 (NPU-OBS-004)."""
         if result.exit_code == 0 or "usage: cmd npu" not in result.output:
-            self.fail(f"an unknown command: exit code {result.exit_code}, output {result.output!r}")
+            what = f"an unknown command: exit code {result.exit_code}, output {result.output!r}"
+            self.fail("NPU-OBS-004", what)
 
     def _is_no_command(self, uid: int, command: str) -> None:
         """Who has no right to a command does not hear that it is done (NPU-OBS-005, NPU-ACC-004)."""
         with suppress(SecurityDenied):
             if self._say(uid, command).exit_code == 0:
-                self.fail(f"cmd npu {command} of uid {uid}: expected a rejection, found exit code 0")
+                rule = "NPU-OBS-005" if command in ("enable", "disable") else "NPU-ACC-004"
+                self.fail(rule, f"cmd npu {command} of uid {uid}: expected a rejection, found exit code 0")
 
     def _say(self, uid: int, *words: str) -> ShellResult:
         if uid in self.apps:
@@ -205,13 +207,14 @@ class ServiceCalls(ScenarioRunner):
     def _root(self, command: str) -> None:
         """While root's command lasts the HAL, which is the suite's, may be told something."""
         shell = shell_of(self.fixture.context, ROOT_UID)
-        self._must(lambda: checks.equal(shell(command).exit_code, 0, f"exit code of cmd npu {command}"))
+        what = f"exit code of cmd npu {command}"
+        self._must("NPU-OBS-005", lambda: checks.equal(shell(command).exit_code, 0, what))
 
     def _warn(self, text: str) -> None:
-        if text not in self._warned:
-            self._warned.add(text)
+        if text not in self.fixture.context.own.warnings:
             self.fixture.context.warn_quality(text)
 
-    def _must(self, check: Callable[[], object]) -> None:
-        """Name the steps with what a check says."""
-        must(check, self.steps)
+    def _must(self, requirement: str, check: Callable[[], object]) -> None:
+        """Name the requirement, and the steps, with what a check says."""
+        with checks.about(requirement):
+            must(check, self.steps)

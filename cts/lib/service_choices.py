@@ -32,3 +32,10 @@ STRANGERS = (1_001_000, 100_000, 10_299)
 """Uids without apps: the system's and root's numbers of other users, and others."""
 REFUSED_ID = 77_777
 """Of requests that are rejected."""
+
+
+def broken_by(policy: int, parameters: PolicyParameters | None) -> str:
+    """The requirement that a manager breaks which takes one of the refused policies."""
+    if policy not in tuple(Policy):
+        return "NPU-POL-002"
+    return "NPU-POL-008" if parameters is not None and parameters.model_size_weights else "NPU-POL-007"

@@ -15,6 +15,7 @@ from npu_conformance.cts.lib.service_choices import (
     FLAGS,
     STRANGERS,
 )
+from npu_conformance.harness.judge.manager_model import Broken
 from npu_conformance.harness.judge.tracked_request import TrackedRequest
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.specs.errors import IllegalArgument, Unsupported
@@ -101,7 +102,7 @@ class ServiceRunner(ServiceCalls):
     def judge_place(self, tracked: TrackedRequest, recorder: CallbackRecorder) -> None:
         """See that a callback came to the object that was given with its request (NPU-LIF-025)."""
         if self._places.get(tracked, recorder) is not recorder:
-            self.fail(f"{tracked.name}: a callback came to the object of another request")
+            self.fail("NPU-LIF-025", f"{tracked.name}: a callback came to the object of another request")
 
     def _receive(self) -> None:
         super()._receive()
@@ -109,30 +110,32 @@ class ServiceRunner(ServiceCalls):
             for event in recorder.events[self._taken.get(recorder, 0) :]:
                 tracked = self.newest(client.uid, event.request.id)
                 if tracked is None or self._places.get(tracked) is not recorder:
-                    self.fail(f"uid {client.uid} got {event} at the callback object of another request")
+                    what = f"uid {client.uid} got {event} at the callback object of another request"
+                    self.fail("NPU-LIF-025", what)
                 else:
                     client.judge_request(event)
                     self.model.receive(tracked, event)
             self._taken[recorder] = len(recorder.events)
 
-    def _table(self) -> list[str]:
+    def _table(self) -> list[Broken]:
         if self.absent:
             return []
         if not self.suspended:
             return [*super()._table(), *self._fixed()]
         pushes = len(self.hal.pushes)
-        return [f"{pushes - self._pushes} pushes while they are suspended"] if pushes > self._pushes else []
+        what = f"{pushes - self._pushes} pushes while they are suspended"
+        return [("NPU-OBS-005", what)] if pushes > self._pushes else []
 
-    def _fixed(self) -> Iterator[str]:
+    def _fixed(self) -> Iterator[Broken]:
         """Root and the system never change (NPU-PRI-003); who has no app counts as the weakest (NPU-PRI-004)."""
         for uid in (ROOT_UID, SYSTEM_UID):
             one = self.hal.table.get(uid)
             if one and (one.priority, one.has_direct_access, one.can_attribute_other_uid) != (100, True, True):
-                yield f"uid {uid} at the HAL: {one}"
+                yield "NPU-PRI-003", f"uid {uid} at the HAL: {one}"
         for uid in STRANGERS:
             one = self.hal.table.get(uid)
             if one and (one.priority, one.can_attribute_other_uid) != (MAX_PRIORITY, False):
-                yield f"uid {uid}, which has no app, at the HAL: {one}"
+                yield "NPU-PRI-004", f"uid {uid}, which has no app, at the HAL: {one}"
 
     def _system(self, step: Step) -> None:
         with suppress(IllegalArgument, Unsupported):
@@ -150,9 +153,9 @@ class ServiceRunner(ServiceCalls):
             return
         pushes = self.hal.pushes[self._pushes :]
         if step.do == "move" and any(call != "update" for call, _ in pushes):
-            self.fail(f"the importance of uid {step.uid} was pushed by the replacing call")
+            self.fail("NPU-PRI-005", f"the importance of uid {step.uid} was pushed by the replacing call")
         if step.uid in self.hal.table and self.hal.received_at_push[self._pushes :][:1] != [self._seen]:
-            self.fail(f"the importance of uid {step.uid} was not pushed before callbacks")
+            self.fail("NPU-PRI-005", f"the importance of uid {step.uid} was not pushed before callbacks")
 
     def _judge_forms(self) -> None:
         if self._flags[Flag.UNLOAD_REASON]:
@@ -217,10 +220,11 @@ class ServiceRunner(ServiceCalls):
     def _judge_introduction(self, before: int) -> None:
         calls = [call for call, _ in self.hal.pushes[before:]]
         if calls[:1] != ["set"] or self.hal.callback is None:
-            self.fail(f"a HAL to be introduced got the pushes {calls}, callback: {self.hal.callback is not None}")
+            what = f"a HAL to be introduced got the pushes {calls}, callback: {self.hal.callback is not None}"
+            self.fail("NPU-PRI-006" if calls[:1] != ["set"] else "NPU-PRI-007", what)
         missing = {ROOT_UID, SYSTEM_UID} - {*self.hal.table}
         if missing:
-            self.fail(f"no configs of the uids {sorted(missing)} in the table for a HAL")
+            self.fail("NPU-PRI-006", f"no configs of the uids {sorted(missing)} in the table for a HAL")
 
     def _work(self, step: Step) -> None:
         if self.hal.callback is not None:  # else nobody listens, as pushes are suspended

@@ -124,12 +124,12 @@ class UpheavalRunner(ServiceRunner):
         super()._judge_dump(text)
         for uid in self.removed:
             if re.search(rf"^ +{uid} \[", text, re.MULTILINE):
-                self.fail(f"uid {uid}, which is removed, in the dump:\n{text}")
+                self.fail("NPU-PRI-010", f"uid {uid}, which is removed, in the dump:\n{text}")
 
     def _judge_introduction(self, before: int) -> None:
         super()._judge_introduction(before)
         if left := self.removed & {*self.hal.table}:
-            self.fail(f"the uids {sorted(left)}, which are removed, in the table for a HAL (NPU-PRI-010)")
+            self.fail("NPU-PRI-010", f"the uids {sorted(left)}, which are removed, in the table for a HAL")
 
     def _perish(self, step: Step) -> None:
         if not self.model.gates or all(client.pid != step.number for client in self._processes(step.uid)):

@@ -12,6 +12,7 @@ from npu_conformance.harness.run.cases import Case, CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.interfaces import describe
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
+from npu_conformance.specs.neuralnetworks.runtime.c_names import c_name
 from npu_conformance.specs.versions import Version
 
 _OPTIONAL = {
@@ -35,10 +36,11 @@ def functions_of_the_feature_level(context: CaseContext) -> None:
     app = RuntimeApp(context)
     present = set(app.runtime.functions())
     needed = {name for name, function in describe(Runtime).items() if function.mark.since <= app.level}
-    checks.equal(sorted(needed - present - _OPTIONAL), [], f"functions of {app.level} that are missing")
+    missing = sorted(map(c_name, needed - present - _OPTIONAL))
+    checks.equal(missing, [], f"functions of {app.level} that are missing")
     early = sorted(present - needed)
     if early:
-        context.warn_quality(f"functions of later feature levels than {app.level}: {' '.join(early)}")
+        context.warn_quality(f"functions of later feature levels than {app.level}: {' '.join(map(c_name, early))}")
 
 
 @_own.case("device_get_extension_support.unknown_name", "FW-EXT-011", since=Version.V1_2)

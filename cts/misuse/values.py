@@ -115,7 +115,8 @@ def _set_scales() -> Misuses:
     table.row("channel_dimension", BAD_DATA, _scales(dimension=4), _scales(dimension=_FAR))
     table.row("scale_count", BAD_DATA, _scales(count=1, scales=(0.5,)), _scales(count=3, scales=(0.5, 0.5, 0.5)))
     table.row("scale_not_positive", BAD_DATA, _scales(scales=(0.5, -0.25)), _scales(scales=(0.0, 0.5)))
-    table.row("null_scales", BAD_DATA, _scales(scales=None))
+    # No argument of the call is null (FW-API-001), but a field of one: AOSP's runtime says BAD_DATA.
+    table.row("null_scales", BAD_DATA, _scales(scales=None), others=(UNEXPECTED_NULL,))
     unknown = OperandDescription(FILTER.type, 4, (0, 1, 1, 1))
     model = {"model": Object(partial(per_channel_model, described=unknown))}
     table.row("unknown_channel_dimension", BAD_DATA, model, {**model, **_scales(count=0, scales=())})

@@ -6,6 +6,7 @@ import os
 from functools import partial
 
 from npu_conformance.cts.lib.buffer_fixture import MIB, PAGE, BufferApp, check_errno, errno_raised, pattern
+from npu_conformance.cts.lib.shortage import is_supported
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup
@@ -189,6 +190,8 @@ def two_halves_of_8_mib(context: CaseContext) -> None:
     app = BufferApp(context).supported()
     half = 4 * MIB
     content = pattern(23, 2 * half)
+    if not is_supported(app, 2 * half):
+        raise NotApplicable("no buffer of 8 MiB is supported")
     buffer = _fitting(app, app.request(1, 2 * half, segment=app.segment(content, 0, half, 0)))
     check_errno(app.loaded(1, app.segment(content, half, half, half)), [0], "load of the second half")
     checks.that(app.content(buffer, 2 * half) == content, "expected the file's 8 MiB, found other bytes")

@@ -56,7 +56,7 @@ def calls(context: CaseContext) -> None:
     search(context, examples, attempt, partial(_replay, context))
 
 
-@cases.case("shortage", *(f"NPU-BUF-0{number:02}" for number in (3, 7, 8, 9, 10, 12, 13)))
+@cases.case("shortage", *(f"NPU-BUF-0{number:02}" for number in (3, 6, 7, 8, 9, 10, 12, 13, 14)))
 def shortage(context: CaseContext) -> None:
     """Where memory runs short, what becomes of each buffer is told, and so it is; nothing is lost without a word."""
     examples, length = _EXAMPLES[context.scope]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -15,13 +16,13 @@ from npu_conformance.cts.lib.manager_client import (
     CallbackRecorder,
     Client,
     Notification,
+    is_live,
 )
 from npu_conformance.cts.lib.manager_fixture import LARGE, SMALL, UNLOAD, ManagerFixture, RequestedModel
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.errors import IllegalArgument
-from npu_conformance.specs.npu.types import Importance, ModelLoadRequest
+from npu_conformance.specs.npu.types import Importance
 
 cases = CaseGroup("cts.npu_manager.identity", interface="manager", group=Group.MANAGER_REQUESTS)
 
@@ -66,7 +67,9 @@ def _declare_live_id(name: str, arrange: Arrangement) -> None:
         models = arrange(ManagerFixture(context))
         first = models[0]
         before = first.received
-        rejected = _is_rejected(context, first.app.client, replace(first.request, size=SMALL), CallbackRecorder())
+        rejected = is_live(
+            context, partial(first.app.client.request, replace(first.request, size=SMALL), CallbackRecorder())
+        )
         if rejected:
             first.receives(*before)
         for model in models:
@@ -74,16 +77,6 @@ def _declare_live_id(name: str, arrange: Arrangement) -> None:
         if rejected:
             first.receives(*before, CANCELLED)
         first.app.granted(LARGE)
-
-
-def _is_rejected(context: CaseContext, client: Client, request: ModelLoadRequest, recorder: CallbackRecorder) -> bool:
-    """Submit a live id again; where it is rejected, its callback object is nobody's."""
-    try:
-        client.request(request, recorder)
-    except IllegalArgument:
-        return True
-    context.warn_quality("a live id is accepted again")
-    return False
 
 
 for _name, _arrange in _STATES.items():
@@ -100,7 +93,7 @@ def live_id_of_another_process(context: CaseContext) -> None:
         before, recorder = first.received, CallbackRecorder()
         other = Client(context, first.app.uid, 5002)
         fixture.clients.append(other)
-        rejected = _is_rejected(context, other, first.request, recorder)
+        rejected = is_live(context, partial(other.request, first.request, recorder))
         for model in models:
             model.cancel()
         if rejected:

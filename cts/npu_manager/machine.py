@@ -38,14 +38,15 @@ _REQUIREMENTS = (
     "NPU-POL-015", "NPU-POL-016", "NPU-POL-021", "NPU-POL-022", "NPU-POL-029", "NPU-PRI-002",
     "NPU-POL-018", "NPU-LIF-003", "NPU-REQ-007", "NPU-LIF-020", "NPU-PRI-011", "NPU-PRI-012",
     "NPU-PRI-013", "NPU-PRI-014", "NPU-POL-023", "NPU-LIF-017", "NPU-LIF-025", "NPU-POL-013", "NPU-OBS-006",
-    "NPU-OBS-001", "NPU-POL-014", "NPU-POL-017",
+    "NPU-OBS-001", "NPU-POL-014", "NPU-POL-017", "NPU-LIF-009", "NPU-POL-003", "NPU-POL-026", "NPU-POL-027",
+    "NPU-REQ-004", "NPU-PRI-005", "NPU-PRI-009", "NPU-ACC-008", "NPU-ACC-009",
 )  # fmt: skip
 
 _SERVICE = (
-    "NPU-ACC-004", "NPU-ACC-007", "NPU-ACC-009", "NPU-ACC-010", "NPU-REQ-011",
+    "NPU-ACC-004", "NPU-ACC-007", "NPU-ACC-010", "NPU-REQ-011",
     "NPU-OBS-002", "NPU-OBS-003", "NPU-OBS-004", "NPU-OBS-005", "NPU-POL-002", "NPU-POL-005",
-    "NPU-POL-006", "NPU-POL-007", "NPU-POL-008", "NPU-POL-009", "NPU-PRI-003", "NPU-PRI-005", "NPU-PRI-006",
-    "NPU-PRI-007", "NPU-PRI-009", "NPU-PRI-010",
+    "NPU-POL-006", "NPU-POL-007", "NPU-POL-008", "NPU-POL-009", "NPU-PRI-003", "NPU-PRI-006",
+    "NPU-PRI-007", "NPU-PRI-010", "NPU-PRI-004",
 )  # fmt: skip
 
 
@@ -73,7 +74,7 @@ def changing_policies(context: CaseContext) -> None:
     _search(context, _any_policy, kinds=(*_KINDS, "policy", "policy"))
 
 
-@cases.case("pressure", *_REQUIREMENTS, "NPU-POL-026", "NPU-POL-027", "NPU-PRI-005")
+@cases.case("pressure", *_REQUIREMENTS)
 def pressure(context: CaseContext) -> None:
     """Random scenarios on a device that gets hot, or short of memory, and recovers break no promise."""
     _search(context, _budget, kinds=(*_KINDS, *_PRESSURE))
@@ -97,7 +98,7 @@ def installations(context: CaseContext) -> None:
     _search(context, _budget, kinds=(*_KINDS, *_INSTALLATIONS))
 
 
-@cases.case("in_flight", *_REQUIREMENTS, "NPU-POL-002", "NPU-POL-026", "NPU-POL-027", "NPU-PRI-005")
+@cases.case("in_flight", *_REQUIREMENTS, "NPU-POL-002", "NPU-PRI-015")
 def in_flight(context: CaseContext) -> None:
     """Random scenarios in which things happen before what the one before has brought about arrives break no promise."""
     _search(context, _any_budget, kinds=(*_KINDS, *_IN_FLIGHT), hurry=0.6, share=_MORE)
@@ -133,7 +134,7 @@ def strangers(context: CaseContext) -> None:
     _search(context, _any_budget, kinds=_STRANGERS)
 
 
-@cases.case("reigns", *_REQUIREMENTS, "NPU-POL-002", "NPU-POL-003", "NPU-POL-026", "NPU-POL-027")
+@cases.case("reigns", *_REQUIREMENTS, "NPU-POL-002")
 def reigns(context: CaseContext) -> None:
     """Random scenarios in which apps move, die and are refused under policies that soon are others break no promise."""
     _search(context, _reign, kinds=_REIGNS, share=_MORE)

@@ -148,21 +148,42 @@ def _install_beside(fixture: ManagerFixture, app: ClientApp) -> None:
         raise NotApplicable("no second package can be installed beside that of an app")
 
 
-@cases.case("rights_of_an_earlier_app", "NPU-PRI-011", "NPU-PRI-009")
+@cases.case("rights_of_an_earlier_app", "NPU-PRI-011", "NPU-PRI-009", "NPU-PRI-010", "NPU-PRI-004")
 def rights_of_an_earlier_app(context: CaseContext) -> None:
-    """An app that gets the uid of a removed one has none of its rights."""
+    """An app that gets the uid of a removed one has none of its rights, be the HAL an old or a new one.
+
+    What the HAL keeps of an app that is gone is a warning: AOSP's manager withdraws nothing. But the right to attribute
+    work is the next app's only with a permission of its own (NPU-PRI-011), whatever it declares.
+    """
     fixture = ManagerFixture(context)
     app = fixture.app(VISIBLE)
     fixture.control.grant_permission(app.uid, ATTRIBUTION_PERMISSION, True)
-    app.client.alive = False
-    again = install_only(context, app.uid)
-    fixture.clients.append(again)
-    fixture.control.set_importance(app.uid, CACHED)
     with recording_hal(fixture) as hal:
-        hal.expect(app.uid, CACHED)
-        checks.equal(
-            hal.table[app.uid].can_attribute_other_uid, False, "attribution of an app with a removed one's uid"
-        )
+        hal.expect(app.uid, VISIBLE)
+        _remove(fixture, app, hal)
+        for declares in (False, True):
+            fixture.clients.append(install_only(context, app.uid, declares=declares, target_sdk=36))
+            fixture.wait(lambda: not _may_attribute(hal, app.uid))
+            checks.equal(
+                _may_attribute(hal, app.uid), False, f"attribution of an app with a removed one's uid {app.uid}"
+            )
+    fixture.control.set_importance(app.uid, CACHED)
+    with recording_hal(fixture) as later:
+        later.expect(app.uid, CACHED)
+        checks.equal(_may_attribute(later, app.uid), False, "attribution of an app with a removed one's uid")
+
+
+def _remove(fixture: ManagerFixture, app: ClientApp, hal: RecordingHal) -> None:
+    """Remove an app; warn where the HAL ranks its uid as before, or lets it attribute work."""
+    app.client.alive = False
+    fixture.control.remove_app(app.uid)
+    fixture.settle()
+    if hal.priority(app.uid) not in (None, MAX_PRIORITY) or _may_attribute(hal, app.uid):
+        fixture.context.warn_quality("the HAL keeps the config of a removed app (NPU-PRI-010, NPU-PRI-004)")
+
+
+def _may_attribute(hal: RecordingHal, uid: int) -> bool:
+    return uid in hal.table and hal.table[uid].can_attribute_other_uid
 
 
 @cases.case("permission_of_an_earlier_install", "NPU-ACC-004", "NPU-ACC-005")

@@ -8,6 +8,7 @@ from npu_conformance.faults.fault import FaultySubject, Variant
 from npu_conformance.faults.runtime.boundary import DATA, FAILED, NULL, STATE, result_of, with_result
 from npu_conformance.faults.runtime.hooks import FaultyRuntime
 from npu_conformance.faults.runtime.subject import edited_runtime
+from npu_conformance.specs.neuralnetworks.runtime.types import PerChannelDescription
 from npu_conformance.specs.versions import NEWEST, Version
 
 _OTHER: dict[int, int] = {NULL: DATA, DATA: STATE, STATE: FAILED}
@@ -44,6 +45,17 @@ class FenceCodeOfTheHeader(FaultyRuntime):
         return with_result(answer, DATA) if is_without else answer
 
 
+class NullScalesAreNull(FaultyRuntime):
+    """A runtime that says of null scales in a description what it says of null arguments; AOSP's says BAD_DATA."""
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Make a call, and change the code where it is refused with null scales."""
+        answer = super().call(name, *arguments)
+        described = arguments[2] if name == "model_set_operand_symm_per_channel_quant_params" else None
+        has_none = isinstance(described, PerChannelDescription) and described.scales is None
+        return NULL if has_none and answer == DATA else answer
+
+
 def _of_level(level: Version) -> FaultySubject:
     return edited_runtime((), level)
 
@@ -69,6 +81,11 @@ VARIANTS = (
         "A runtime of feature level 4 that returns BAD_DATA for an event without a fence, as the header has it.",
         edited_runtime((), Version.V1_3, FenceCodeOfTheHeader),
         Version.V1_3,
+    ),
+    Variant(
+        "runtime-null-scales-are-null",
+        "A runtime that returns UNEXPECTED_NULL for null scales, a field of an argument.",
+        edited_runtime((), NEWEST, NullScalesAreNull),
     ),
     *(
         Variant(f"runtime-level-{level}", f"A runtime of feature level {level}.", _of_level(level), level)

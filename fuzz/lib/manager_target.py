@@ -32,7 +32,7 @@ from npu_conformance.fuzz.lib.manager_steps import (
     is_sendable,
 )
 from npu_conformance.fuzz.lib.scheduling_fixture import Answer, call
-from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, ManagerModel
+from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, Broken, ManagerModel
 from npu_conformance.harness.judge.tracked_request import TrackedRequest
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.npu.manager import ModelLoadStatusListener
@@ -107,8 +107,9 @@ class _Play:
         outcome = self._perform(step)
         self._fixture.settle()
         self._receive()
-        for problem in (*self._model.broken(), *self._table()):
-            raise Found("wrong-status", f"{problem}, after {step}", _NUMBER.sub("N", problem.split(": ", 1)[-1]))
+        for requirement, problem in (*self._model.broken(), *self._table()):
+            what = _NUMBER.sub("N", problem.split(": ", 1)[-1])
+            raise Found("wrong-status", f"{requirement}: {problem}, after {step}", f"{requirement} {what}")
         self._look(f"{type(step).__name__} {outcome}")
         self._seen.update(self._traces.sights(step, outcome))
 
@@ -290,15 +291,15 @@ class _Play:
                 self._model.receive(tracked, event)
             self._read[id(app)] = len(events)
 
-    def _table(self) -> list[str]:
+    def _table(self) -> list[Broken]:
         """What the HAL has is what the apps' importances are (NPU-PRI-002, -005, -006); pressure may weaken them."""
-        found = list(self._fixture.hal.wrong)
+        found = [("NPU-PRI-005", each) for each in self._fixture.hal.wrong]
         for uid, importance in self._model.importance.items():
             config = self._fixture.hal.table.get(uid)
             weakened = self._model.pressed and config is not None and config.priority > importance
             if not weakened and (config is None or config.priority != importance):
                 priority = None if config is None else config.priority
-                found.append(f"NPU-PRI-005: priority {priority} of uid {uid} at the HAL, importance {importance}")
+                found.append(("NPU-PRI-005", f"priority {priority} of uid {uid} at the HAL, importance {importance}"))
         return found
 
     def _drain(self) -> None:

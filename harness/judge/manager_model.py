@@ -17,6 +17,10 @@ from npu_conformance.specs.npu.types import ModelPriority, Policy, UnloadReason
 DEFAULT_WEIGHTS: Mapping[int, int] = {0: 1, 1: 2, 2: 4}
 
 
+Broken = tuple[str, str]
+"""The requirement that is broken, and how."""
+
+
 @dataclass
 class ManagerModel:
     """All requests, and what the test did to the device. previous: importances before the newest step."""
@@ -103,8 +107,8 @@ class ManagerModel:
         tracked.events.append(event)
         tracked.new_events.append(event)
 
-    def broken(self) -> Iterator[str]:
-        """Name each promise that is broken after a step."""
+    def broken(self) -> Iterator[Broken]:
+        """Name each promise that is broken after a step, by its requirement."""
         for tracked in self.requests:
             yield from self._in_order(tracked)
             if not tracked.ended:
@@ -160,32 +164,41 @@ class ManagerModel:
     def _rank_of(self, uid: int) -> tuple[int, int]:
         return self.importance[uid], self.worked.get(uid, 0)
 
-    def _in_order(self, tracked: TrackedRequest) -> Iterator[str]:
+    def _in_order(self, tracked: TrackedRequest) -> Iterator[Broken]:
         """Each callback was allowed where it came (NPU-LIF-006, -010 to -013, -016, -019, -022)."""
         new = [event.notification for event in tracked.new_events]
         before = tracked.earlier_events
         if new and ((tracked.dead and not self.busy) or any(event.kind == "complete" for event in before)):
-            yield f"{tracked.name}: {tracked.new_events[0]} after its end"
+            yield (
+                "NPU-LIF-019" if tracked.dead else "NPU-LIF-013",
+                f"{tracked.name}: {tracked.new_events[0]} after its end",
+            )
         if any(kind == "complete" for kind, _ in new[:-1]) and new[-1][0] != "complete":
-            yield f"{tracked.name}: {tracked.new_events[-1]} after its completion"
+            yield "NPU-LIF-013", f"{tracked.name}: {tracked.new_events[-1]} after its completion"
         if new and tracked.dropped and not self.replaced:
-            yield f"{tracked.name}: {tracked.new_events[0]} though its policy was replaced before"
+            yield "NPU-LIF-022", f"{tracked.name}: {tracked.new_events[0]} though its policy was replaced before"
         if new.count(GRANT) > 1:
-            yield f"{tracked.name}: granted {new.count(GRANT)} times at once"
+            yield "NPU-POL-010", f"{tracked.name}: granted {new.count(GRANT)} times at once"
         was_granted = any(event.notification == GRANT for event in before)
         if GRANT in new and tracked.loaded and (was_granted or not tracked.ungranted):
-            yield f"{tracked.name}: granted though it is loaded"
+            yield "NPU-LIF-009", f"{tracked.name}: granted though it is loaded"
         if any(kind == "unload" for kind, _ in new) and not tracked.loaded:
-            yield f"{tracked.name}: asked to unload though it was not reported as loaded"
+            yield "NPU-LIF-016", f"{tracked.name}: asked to unload though it was not reported as loaded"
         if sum(kind == "complete" for kind, _ in new) > 1:
-            yield f"{tracked.name}: completed {new.count(CANCELLED) + new.count(COMPLETE)} times"
+            yield (
+                "NPU-LIF-011" if CANCELLED in new else "NPU-LIF-010",
+                f"{tracked.name}: completed {new.count(CANCELLED) + new.count(COMPLETE)} times",
+            )
         if COMPLETE in new and not tracked.unloaded:
-            yield f"{tracked.name}: COMPLETE though its client unloaded nothing"
+            yield "NPU-LIF-010", f"{tracked.name}: COMPLETE though its client unloaded nothing"
         if CANCELLED in new and not self._may_cancel(tracked):
-            yield f"{tracked.name}: cancelled though it is {'loaded' if tracked.loaded else 'parked'}"
+            yield (
+                "NPU-POL-014" if tracked.loaded else "NPU-POL-022",
+                f"{tracked.name}: cancelled though it is {'loaded' if tracked.loaded else 'parked'}",
+            )
         for event in tracked.new_events:
             if event.kind == "unload" and event.status not in (None, *UnloadReason):
-                yield f"{tracked.name}: unload reason {event.status} is not defined"
+                yield "NPU-LIF-018", f"{tracked.name}: unload reason {event.status} is not defined"
 
     def _may_cancel(self, tracked: TrackedRequest) -> bool:
         """The manager may cancel what was granted or waits for it; parked and loaded requests only its client may."""
@@ -195,18 +208,20 @@ class ManagerModel:
             return any(event.notification in (GRANT, WAIT) for event in tracked.events)
         return not tracked.loaded and tracked.decision in (GRANT[1], WAIT[1])
 
-    def _answered(self, tracked: TrackedRequest) -> Iterator[str]:
+    def _answered(self, tracked: TrackedRequest) -> Iterator[Broken]:
         """Nobody is left without an answer (NPU-LIF-005, -010, -011, NPU-POL-003, NPU-POL-011)."""
         if not tracked.events and not tracked.loaded:
-            yield f"{tracked.name}: not answered"
-        if tracked.cancelled or tracked.unloaded:
-            yield f"{tracked.name}: {'cancelled' if tracked.cancelled else 'unloaded'}, and not completed"
+            yield "NPU-LIF-005", f"{tracked.name}: not answered"
+        if tracked.cancelled:
+            yield "NPU-LIF-012" if tracked.loaded else "NPU-LIF-011", f"{tracked.name}: cancelled, and not completed"
+        elif tracked.unloaded:
+            yield "NPU-LIF-010", f"{tracked.name}: unloaded, and not completed"
         if not self.gates and tracked.decision != GRANT[1]:
-            yield f"{tracked.name}: not granted under status quo"
+            yield "NPU-POL-003", f"{tracked.name}: not granted under status quo"
         if not self.gates and tracked.asked:
-            yield f"{tracked.name}: asked to unload under status quo"
+            yield "NPU-POL-003", f"{tracked.name}: asked to unload under status quo"
 
-    def _within_budget(self) -> Iterator[str]:
+    def _within_budget(self) -> Iterator[Broken]:
         """No grant goes beyond the budget, nor beyond what pressure leaves of it (NPU-POL-010, -027)."""
         granted = [tracked for tracked in self.live if tracked.is_newly_granted]
         if self.busy and (self.pressing or any(tracked.ungranted for tracked in self.live)):
@@ -215,9 +230,12 @@ class ManagerModel:
         if granted and self.used > most:
             what = "under pressure the budget is less than" if self.pressed else "the budget is"
             weigh = f"granted and loaded models weigh {self.used}, {what} {self.maximum}"
-            yield f"{granted[-1].name}: granted though it does not fit: {weigh}"
+            yield (
+                "NPU-POL-027" if self.pressed else "NPU-POL-010",
+                f"{granted[-1].name}: granted though it does not fit: {weigh}",
+            )
 
-    def _rightly_displaced(self) -> Iterator[str]:
+    def _rightly_displaced(self) -> Iterator[Broken]:
         """Only a stronger app takes room from another, or an equal whose turn it is (NPU-POL-015 to -018)."""
         ungranted = any(tracked.ungranted and tracked.holds for tracked in self.requests)
         if self.pressing or self.replaced or self.busy or ungranted:
@@ -228,9 +246,16 @@ class ManagerModel:
             displaced = unloaded or (CANCELLED in new and not victim.cancelled)
             if displaced and not any(self._may_displace(tracked, victim) for tracked in self.live):
                 what = "asked to unload" if unloaded else "cancelled"
-                yield f"{victim.name}: {what}, though nobody stronger wants its room"
+                yield self._displacing(victim), f"{victim.name}: {what}, though nobody stronger wants its room"
 
-    def _weakest_first(self) -> Iterator[str]:
+    def _displacing(self, victim: TrackedRequest) -> str:
+        """The rule against those who want room: a weaker app, an equal one, or none but the victim's own."""
+        wanting = [self.importance[one.uid] for one in self._wanting() if one.uid != victim.uid]
+        if not wanting:
+            return "NPU-POL-016"
+        return "NPU-POL-017" if min(wanting) <= self.importance[victim.uid] else "NPU-POL-015"
+
+    def _weakest_first(self) -> Iterator[Broken]:
         """No model is asked to leave while one of a less important app stays (NPU-POL-013, -026)."""
         if self.replaced or self.busy or self.finished is not None:
             return
@@ -240,15 +265,21 @@ class ManagerModel:
             if not victim.ungranted and all(
                 table[victim.uid] < table[weaker.uid] for table in (self.importance, self.previous)
             ):
-                yield f"{victim.name}: asked to unload, though {weaker.name}, whose app is less important, stays"
+                yield (
+                    "NPU-POL-026" if self.pressed else "NPU-POL-013",
+                    f"{victim.name}: asked to unload, though {weaker.name}, whose app is less important, stays",
+                )
 
-    def _makes_room_under_pressure(self) -> Iterator[str]:
+    def _makes_room_under_pressure(self) -> Iterator[Broken]:
         """Models leave until less than the whole budget is held by those that may stay (NPU-POL-026)."""
         staying = sum(tracked.weight for tracked in self.live if tracked.holds and not tracked.asked)
         if self.pressed and not self.replaced and staying >= self.maximum:
-            yield f"under pressure models that weigh {staying} may stay, the whole budget is {self.maximum}"
+            yield (
+                "NPU-POL-026",
+                f"under pressure models that weigh {staying} may stay, the whole budget is {self.maximum}",
+            )
 
-    def _opportunistic_last(self) -> Iterator[str]:
+    def _opportunistic_last(self) -> Iterator[Broken]:
         """No opportunistic request goes before an earlier normal one of its uid (NPU-REQ-004)."""
         if not self.eased or self.replaced or self.busy:
             return
@@ -256,7 +287,10 @@ class ManagerModel:
             is_granted = favoured.is_newly_granted and favoured.request.priority == self.opportunistic
             for earlier in self.requests[:place] if is_granted else ():
                 if earlier.uid == favoured.uid and self._is_passed_over(earlier, favoured):
-                    yield f"{earlier.name}: passed over in favour of {favoured.name}, which is opportunistic"
+                    yield (
+                        "NPU-REQ-004",
+                        f"{earlier.name}: passed over in favour of {favoured.name}, which is opportunistic",
+                    )
 
     def _is_passed_over(self, earlier: TrackedRequest, favoured: TrackedRequest) -> bool:
         was_parked = earlier.earlier_decision == PARKED[1] and earlier.decision == PARKED[1]
@@ -281,16 +315,27 @@ class ManagerModel:
         strongest = min((self.importance[tracked.uid] for tracked in wanting), default=0)
         return [tracked for tracked in wanting if self.importance[tracked.uid] == strongest]
 
-    def _nothing_idle(self) -> Iterator[str]:
+    def _nothing_idle(self) -> Iterator[Broken]:
         """What is free goes to the most important request that waits for it (NPU-LIF-007, -008, NPU-POL-021, -027)."""
         first = self._most_important(self._wanting())
         if not self.eased or not first:
             return
         free = self.maximum - self.used
         if all(tracked.weight <= free for tracked in first):
-            yield f"{first[0].name}: not granted, though {free} of {self.maximum} is free and nobody stronger wants it"
+            yield (
+                self._owing(first[0]),
+                f"{first[0].name}: not granted, though {free} of {self.maximum} is free and nobody stronger wants it",
+            )
 
-    def _weaker_give_way(self) -> Iterator[str]:
+    def _owing(self, tracked: TrackedRequest) -> str:
+        if tracked.decision == WAIT[1]:
+            return "NPU-LIF-007"
+        return "NPU-POL-027" if self.pressing else "NPU-POL-021"
+
+    def _has_risen(self, uid: int) -> bool:
+        return self.importance[uid] < self.previous.get(uid, self.importance[uid])
+
+    def _weaker_give_way(self) -> Iterator[Broken]:
         """The most important app does not stay parked where less important ones hold enough (NPU-POL-013, -PRI-013)."""
         first = self._most_important(self._wanting())
         if not self.eased or self.pressing or not first or any(tracked.ungranted for tracked in self.live):
@@ -299,9 +344,12 @@ class ManagerModel:
         weaker = (tracked for tracked in self.live if tracked.holds and self.importance[tracked.uid] > strongest)
         room = self.maximum - self.used + sum(tracked.weight for tracked in weaker)
         if all(tracked.decision == PARKED[1] and tracked.weight <= room for tracked in first):
-            yield f"{first[0].name}: parked, though {room} of {self.maximum} is free or held by less important apps"
+            yield (
+                "NPU-PRI-013" if self._has_risen(first[0].uid) else "NPU-POL-013",
+                f"{first[0].name}: parked, though {room} of {self.maximum} is free or held by less important apps",
+            )
 
-    def _nobody_passed_over(self) -> Iterator[str]:
+    def _nobody_passed_over(self) -> Iterator[Broken]:
         """Nothing is granted that a more important request could have had (NPU-POL-021); smaller ones may (-024).
 
         What an unload was asked for may be kept for whom it was asked.
@@ -314,7 +362,10 @@ class ManagerModel:
             fits = tracked.weight <= min(self.maximum, self.maximum - self.used + favoured.weight)
             stronger = self.importance[tracked.uid] < self.importance[favoured.uid]
             if fits and stronger and not tracked.holds and not favoured.ungranted and not self._is_kept(tracked):
-                yield f"{tracked.name}: passed over in favour of {favoured.name}, whose app is less important"
+                yield (
+                    "NPU-POL-021",
+                    f"{tracked.name}: passed over in favour of {favoured.name}, whose app is less important",
+                )
 
     def _is_kept(self, tracked: TrackedRequest) -> bool:
         """Room that earlier unloads have brought may be kept for who is as important, and needs more of it."""
@@ -322,7 +373,7 @@ class ManagerModel:
         has_unloaded = any(each.asked and not each.dropped for each in self.requests)
         return has_unloaded and any(self.importance[one.uid] <= self.importance[tracked.uid] for one in heirs)
 
-    def _turn_is_over(self) -> Iterator[str]:
+    def _turn_is_over(self) -> Iterator[Broken]:
         """All models of the app that has completed work leave, where an equal one's request is parked (NPU-POL-018)."""
         uid = self.finished
         if uid is None or self.busy:
@@ -332,7 +383,10 @@ class ManagerModel:
         most = self.maximum if self.eased else max((tracked.weight for tracked in staying), default=0)
         if any(self._waits_for(uid, tracked, most) for tracked in self.live):
             for tracked in staying:
-                yield f"{tracked.name}: not asked to unload, though its app has completed work and an equal one waits"
+                yield (
+                    "NPU-POL-018",
+                    f"{tracked.name}: not asked to unload, though its app has completed work and an equal one waits",
+                )
 
     def _waits_for(self, uid: int, tracked: TrackedRequest, most: int) -> bool:
         was_parked = tracked.earlier_decision == PARKED[1] and not tracked.loaded

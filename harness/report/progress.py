@@ -22,6 +22,8 @@ _FIRST_LINE_SECONDS, _LINE_SECONDS = 5.0, 60.0
 _ESTIMATE_SECONDS, _ESTIMATE_CASES = 2.0, 10
 """How long a run lasts, and how much of it is done, before its rate says anything of the rest: the first case waits for
 the driver's start, and what follows from it alone is hours."""
+_LONG_SECONDS = 10.0
+"""How long a case runs before it is named."""
 _TOLD = 40
 """How many causes get a line of their own; later ones are only counted."""
 _BAR = 20
@@ -32,7 +34,8 @@ _SHORTER, _FIRST = "--longest-wait 5 shortens them", "-x 1 ends the run at the f
 class Progress:
     """A sink that prints the first red case of each cause at once, and only counts the rest.
 
-    On a terminal it repaints one line, each second also where nothing happens. The end of the run explains the most
+    On a terminal it repaints one line, each second also where nothing happens. A case that lasts is named there, and
+    off a terminal as well. The end of the run explains the most
     frequent symptoms. quiet: no moving line. names_red: red cases get their lines, which nothing else prints soon.
     is_short: the user has said how long a wait may be. clock: seconds, as of time.monotonic.
     """
@@ -59,9 +62,10 @@ class Progress:
         self._clock = clock
         self._started = self._painted = clock()
         self._pause = _REPAINT_SECONDS if self._live else _FIRST_LINE_SECONDS
-        self._current = ""
+        self._running: dict[str, float] = {}
+        """When the cases began that run, the newest last."""
         self._lock, self._closed = threading.Lock(), threading.Event()
-        if self._live and not quiet:
+        if not quiet:
             threading.Thread(target=self._tick, name="progress", daemon=True).start()
 
     def resume(self, earlier: Iterable[CaseResult]) -> None:
@@ -74,9 +78,10 @@ class Progress:
         """Show one event."""
         with self._lock:
             if isinstance(event, CaseStarted):
-                self._current = event.case
+                self._running[event.case] = self._clock()
             elif isinstance(event, CaseFinished):
                 self._done += 1
+                self._running.pop(event.result.case, None)
                 self._count_hangs(event.result)
                 if is_red(event.result.outcome, event.result.dispositions):
                     self._tell(event.result)
@@ -99,7 +104,7 @@ class Progress:
         return self._closed.is_set()
 
     def line(self) -> str:
-        """Bar, share, count, red cases, rate and the time that is left, as far as they are known."""
+        """Bar, share, count, red cases, rate and the time that is left, as far as known; and which case lasts."""
         seconds = self._clock() - self._started
         done = self._done_before + self._done
         share = done / self._total if self._total else 1.0
@@ -109,12 +114,19 @@ class Progress:
         if self._done >= _ESTIMATE_CASES and seconds >= _ESTIMATE_SECONDS:
             rate = self._done / seconds
             parts += [f"{rate:.0f}/s", f"about {_duration((self._total - done) / rate)} left"]
-        return ", ".join(parts)
+        return ", ".join([*parts, *self._long()])
+
+    def _long(self) -> list[str]:
+        """The case that has been running longest, where that is long."""
+        name, began = next(iter(self._running.items()), ("", 0.0))
+        seconds = self._clock() - began
+        return [f"{name} for {_duration(seconds)}"] if name and seconds > _LONG_SECONDS else []
 
     def _tick(self) -> None:
         while not self._closed.wait(_TICK_SECONDS):
             with self._lock:
-                self._paint()
+                if self._live or self._long():
+                    self._paint()
 
     def _tell(self, result: CaseResult) -> None:
         """Give the first red case of a cause its line; not-run has one reason for all."""
@@ -157,7 +169,8 @@ class Progress:
         self._painted = now
         if self._live:
             width = shutil.get_terminal_size().columns
-            self._console.say("\r" + f"{self.line()}  {self._current}"[: width - 1] + "\033[K", end="")
+            newest = "" if self._long() else next(reversed(self._running), "")
+            self._console.say("\r" + f"{self.line()}  {newest}".rstrip()[: width - 1] + "\033[K", end="")
         else:
             self._pause = min(2 * self._pause, _LINE_SECONDS)
             self._console.say(self.line())

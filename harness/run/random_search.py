@@ -146,9 +146,10 @@ def search_drawn(
     search(context, examples, attempt, live)
 
 
-def fail(problem: str, steps: Sequence[Any]) -> None:
-    """Raise Failed with all steps so far."""
-    checks.that(False, f"{problem}\n{_listed(steps)}")
+def fail(problem: str, steps: Sequence[Any], *requirements: str) -> None:
+    """Raise Failed with all steps so far. requirements: what breaks, where the case is about more."""
+    with checks.about(*requirements):
+        checks.that(False, f"{problem}\n{_listed(steps)}")
 
 
 def must(check: Callable[[], object], steps: Sequence[Any]) -> None:

@@ -158,7 +158,20 @@ def _require_subject(made: object) -> Subject:
             if isinstance(part, type):
                 raise IllegalState(f"its {field.name} is the class {part.__name__}: expected {part.__name__}(...)")
             raise IllegalState(f"its {field.name}, an object of {type(part).__name__}, does not inherit from {wanted}")
+    _require_objects_of_their_own(made)
     return made
+
+
+def _require_objects_of_their_own(made: Subject) -> None:
+    """Raise IllegalState where two interfaces have one object: by the wire an object has one interface."""
+    names: dict[int, str] = {}
+    for field in dataclasses.fields(made):
+        part = getattr(made, field.name)
+        if part is None:
+            continue
+        if id(part) in names:
+            raise IllegalState(f"its {names[id(part)]} and {field.name} are one object: they need two objects")
+        names[id(part)] = field.name
 
 
 class HostConnection(Connection):

@@ -65,6 +65,9 @@ class Transcript:
         return [event for who, event in self.events if who == name]
 
 
+_NEEDED = ("device", "manager", "manager_control")
+
+
 class TakeoverScenario:
     """The take-over. print_event: gets the time in ns, who acts, and how, as text.
 
@@ -81,7 +84,8 @@ class TakeoverScenario:
     ) -> None:
         interfaces = subject.interfaces
         if interfaces.manager is None or interfaces.manager_control is None or interfaces.device is None:
-            raise LoadError("the plug-in needs a device, a manager, and what steers it")
+            missing = ", ".join(name for name in _NEEDED if getattr(interfaces, name) is None)
+            raise LoadError(f"the plug-in needs a device, a manager, and what steers it; it has no {missing}")
         if subject.manifest.virtual_clock:
             raise LoadError("the plug-in's clock is virtual: processes need one that goes by itself")
         self.transcript = Transcript()

@@ -271,3 +271,12 @@ ATOMS: dict[str, dict[str, str]] = {
     "NpuAppBlocked": {"uid": "of the app that is denied direct access; once for each"},
 }
 """The records of the metrics log (Atom) with their fields; a number that the API does not have is logged as 0."""
+ATOMS_DUE = {
+    "NpuWorkEventOccurred": "for each event of the scheduling HAL",
+    "NpuModelLoadRequested": "when a request is taken",
+    "NpuModelLoadPolicyResponded": "for each onCanLoadModel",
+    "NpuModelLoadRequestCancelled": "for each request that is cancelled, by its app or by the manager",
+    "NpuModelLoadStateChanged": "when a model is notified as loaded, and when that request ends, however it does",
+    "NpuAppBlocked": "when a config without direct access is first made",
+}
+"""When each of them is due (NPU-OBS-006, -007)."""

@@ -16,7 +16,6 @@ from fuzzing import first_finding
 from graphs import INPUT, OUTPUT, graph, tensor
 from nnapi_libraries import NEEDED, OK, TINY, App, compiled, opened, runtime_of
 
-from npu_conformance.adapters.nnapi_c.library_names import WITHOUT_C, c_name
 from npu_conformance.cli.kit import header, models
 from npu_conformance.fuzz.lib.runtime_target import RuntimeTarget
 from npu_conformance.harness.judge.verdicts import Crashed
@@ -29,6 +28,7 @@ from npu_conformance.specs.interfaces import describe
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
+from npu_conformance.specs.neuralnetworks.runtime.c_names import WITHOUT_C, c_name
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import (
     NULL,

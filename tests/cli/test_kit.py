@@ -244,6 +244,7 @@ def test_every_name_that_a_manager_is_told_is_in_the_kit() -> None:
     permissions = {value for name, value in vars(npu_types).items() if name.endswith("PERMISSION")}
     assert permissions | set(npu_types.Flag) | set(npu_types.ATOMS) | {npu_types.SERVICE} == told
     assert all(f"| `{name}` |" in names.page() for name in told)
+    assert set(npu_types.ATOMS_DUE) == set(npu_types.ATOMS)
 
 
 def test_the_page_of_methods_is_the_generated_one() -> None:

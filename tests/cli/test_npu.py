@@ -189,7 +189,8 @@ def test_no_take_over_and_wrong_outputs_are_wrong(
 @pytest.mark.usefixtures("plugins")
 def test_a_plugin_that_can_not_play_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["npu", "demo", *plugged("without")]) == 2
-    assert "the plug-in needs a device, a manager, and what steers it" in capsys.readouterr().err
+    told = "the plug-in needs a device, a manager, and what steers it; it has no manager_control\n"
+    assert told in capsys.readouterr().err
     assert main(["npu", "demo", "--plugin-option", "clock=virtual"]) == 2
     assert "the plug-in's clock is virtual" in capsys.readouterr().err
 

@@ -31,12 +31,12 @@ DRIVERS = "managed_drivers:plugin"
 @pytest.mark.parametrize(
     ("subject", "where", "steps", "seed"),
     [
-        ("completes-twice", "completed N times", 3, 1),
-        ("mixes-apps", "cancelled though it is parked", 5, 0),
-        ("half-sets-policy", "unloaded, and not completed", 4, 7),
-        ("ends-others", "cancelled though it is loaded", 5, 0),
-        ("forgets-after-hal", "priority N of uid N at the HAL", 3, 1),
-        ("loses-answers", "not answered", 3, 0),
+        ("completes-twice", "NPU-LIF-011 completed N times", 3, 1),
+        ("mixes-apps", "NPU-POL-022 cancelled though it is parked", 5, 0),
+        ("half-sets-policy", "NPU-LIF-010 unloaded, and not completed", 4, 7),
+        ("ends-others", "NPU-POL-014 cancelled though it is loaded", 5, 0),
+        ("forgets-after-hal", "NPU-PRI-005 priority N of uid N at the HAL", 3, 1),
+        ("loses-answers", "NPU-LIF-005 not answered", 3, 0),
     ],
     indirect=["subject"],
     ids=lambda value: value[1]["bug"] if isinstance(value, tuple) else "",

@@ -98,11 +98,11 @@ class RuntimeApp(App):
             answers.append(answer)
         return answers
 
-    def refused(self, function: str, code: int, *arguments: Any, **named: Any) -> Any:
-        """Call a function that has to return this code; returns its answer."""
+    def refused(self, function: str, code: int, *arguments: Any, others: tuple[int, ...] = (), **named: Any) -> Any:
+        """Call a function that has to return this code, or one of others; returns its answer."""
         answer = self.call(function, *arguments, **named)
         with codes.telling_the_call(function, arguments, named):
-            self.expect(function, result_of(answer), code)
+            self.expect(function, result_of(answer), code, *others)
         return answer
 
     def made(self, function: str, *arguments: Any) -> int:

@@ -84,17 +84,21 @@ class Misuses:
         until: Version = NEWEST,
         scene: MakeScene | None = None,
         apart: bool = False,
+        others: tuple[int, ...] = (),
     ) -> None:
-        """Declare a case: each change of the legal arguments gives the code. of: the requirements it is about."""
+        """Declare a case: each change of the legal arguments gives the code. of: the requirements it is about.
+
+        others: codes that are as right, where nothing decides.
+        """
         function = self._function
         own = ("FW-API-001",) if code == UNEXPECTED_NULL and not of else ()
-        run = partial(_run_apart if apart else run_row, function, code, changes, scene or self._scene)
+        run = partial(_run_apart if apart else run_row, function, code, changes, scene or self._scene, others=others)
         self._cases.append(
             Case(
                 f"cts.misuse.{function}.{name}",
                 run,
                 tuple(dict.fromkeys((*of.split(), *own, *self._requirements))),
-                f"{function}, {name.replace('_', ' ')}: {_outcome(code)}.",
+                f"{function}, {name.replace('_', ' ')}: {' or '.join(map(_outcome, (code, *others)))}.",
                 "runtime",
                 max(since, self._since),
                 until,
@@ -113,7 +117,14 @@ def null_of(function: str, parameter: str) -> Any:
     return {bool: False, int: NULL}.get(kind)
 
 
-def run_row(function: str, code: int, changes: tuple[Change, ...], make: MakeScene, context: CaseContext) -> None:
+def run_row(
+    function: str,
+    code: int,
+    changes: tuple[Change, ...],
+    make: MakeScene,
+    context: CaseContext,
+    others: tuple[int, ...] = (),
+) -> None:
     """Have wrong calls refused, then make the legal one. Where the code is NO_ERROR, the changed call is the legal."""
     app = RuntimeApp(context)
     with told_as(_BEFORE):
@@ -121,7 +132,7 @@ def run_row(function: str, code: int, changes: tuple[Change, ...], make: MakeSce
     objects: list[tuple[Object, Any]] = []
     answer: Any = None
     for change in changes:
-        answer = _call(app, function, code, scene, change, objects)
+        answer = _call(app, function, (code, *others), scene, change, objects)
     with told_as(_BEHIND):
         if code != ResultCode.NO_ERROR and scene.is_legal:
             answer = app.succeed(function, **scene.arguments)
@@ -131,24 +142,36 @@ def run_row(function: str, code: int, changes: tuple[Change, ...], make: MakeSce
                 made.works(app, value)
 
 
-def _run_apart(function: str, code: int, changes: tuple[Change, ...], make: MakeScene, context: CaseContext) -> None:
+def _run_apart(
+    function: str,
+    code: int,
+    changes: tuple[Change, ...],
+    make: MakeScene,
+    context: CaseContext,
+    others: tuple[int, ...] = (),
+) -> None:
     """Have each wrong call refused in a scene of its own."""
     app = RuntimeApp(context)
     for change in changes:
         with told_as(_BEFORE):
             scene = make(app)
-        _call(app, function, code, scene, change, [])
+        _call(app, function, (code, *others), scene, change, [])
 
 
 def _call(
-    app: RuntimeApp, function: str, code: int, scene: Scene, change: Change, objects: list[tuple[Object, Any]]
+    app: RuntimeApp,
+    function: str,
+    codes: tuple[int, ...],
+    scene: Scene,
+    change: Change,
+    objects: list[tuple[Object, Any]],
 ) -> Any:
-    """Make a changed call, which has to return the code; returns its answer. objects: gets those that are made."""
+    """Make a changed call, which has to return one of the codes; returns its answer. objects: gets those made."""
     with told_as(_BEFORE):
         changed = {name: _made(app, value, objects) for name, value in change.items()}
     arguments = {**scene.arguments, **changed}
-    answer = app.refused(function, code, **arguments)
-    judge_handle(function, code, arguments, answer)
+    answer = app.refused(function, codes[0], others=codes[1:], **arguments)
+    judge_handle(function, codes[0], arguments, answer)
     return answer
 
 

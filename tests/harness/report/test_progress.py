@@ -6,7 +6,7 @@ import io
 import threading
 
 import pytest
-from patience import SECONDS
+from patience import SECONDS, eventually
 
 from npu_conformance.harness.report.console import Console
 from npu_conformance.harness.report.progress import Progress
@@ -49,6 +49,31 @@ def test_a_run_that_is_resumed_counts_on() -> None:
     clock.now += 50.0
     assert progress.line() == "[==========          ]  50% 200/400, 100 red, 50 s, 2/s, about 1:40 left"
     assert progress.red == 0  # what `-x N` counts
+
+
+def test_a_case_that_lasts_is_named() -> None:
+    clock = Clock()
+    progress = Progress(400, Console(io.StringIO()), clock=clock)
+    progress.write(CaseStarted(case="cts.a.b.flood"))
+    clock.now += 10.0
+    assert "flood" not in progress.line()
+    clock.now += 55.0
+    assert progress.line().endswith("0 red, 1:05, cts.a.b.flood for 1:05")
+    progress.write(CaseFinished(result=finished("flood").result))
+    progress.write(CaseStarted(case="cts.a.b.next"))
+    progress.write(
+        CaseFinished(result=CaseResult(case="cts.a.b.flood", outcome=Outcome.PASS, own_outcome=Outcome.PASS))
+    )
+    assert "flood" not in progress.line()
+
+
+def test_a_case_that_lasts_is_named_off_a_terminal_while_nothing_ends() -> None:
+    clock, stream = Clock(), io.StringIO()
+    progress = Progress(400, Console(stream), clock=clock)
+    progress.write(CaseStarted(case="cts.a.b.flood"))
+    clock.now += 20.0
+    eventually(lambda: "cts.a.b.flood for 20 s" in stream.getvalue())
+    progress.close()
 
 
 def test_a_line_has_bar_share_reds_rate_and_what_is_left() -> None:

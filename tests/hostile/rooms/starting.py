@@ -19,6 +19,7 @@ import msgspec
 
 from npu_conformance.specs.manifest import Deadlines, Manifest
 from npu_conformance.specs.neuralnetworks import hal
+from npu_conformance.specs.npu import manager
 from npu_conformance.specs.plugin import Context, Plugin, Subject
 from npu_conformance.specs.versions import Version
 from rooms.kind import START, Start, Verdict, sleep
@@ -41,6 +42,10 @@ class Device(hal.Device):
     def get_version_string(self) -> str:
         """Return what is expected."""
         return "fine"
+
+
+class _Both(manager.Manager, manager.ManagerControl):
+    """What two interfaces are at once."""
 
 
 def _made(context: Context | None = None) -> Subject:
@@ -219,6 +224,8 @@ PLUGINS: dict[str, tuple[str, Verdict, str, object]] = {
     "create_words": ("makes words", "refused", "its factory returned an object of str", _plugin(create=_returns("s"))),
     "create_number_for_device": ("makes a number for a device", "refused", "does not inherit from Device",
                                  _plugin(create=lambda context: Subject(device=5))),  # type: ignore[arg-type]
+    "create_one_for_two": ("makes one object for two interfaces", "refused", "they need two objects",
+                           _plugin(create=lambda context: Subject(manager=(one := _Both()), manager_control=one))),
     "create_nothing": ("makes no device, which it said it has", "fail", "device, which its manifest names",
                        _plugin(create=lambda context: Subject())),
     "create_and_leave_children": ("leaves children when it is made", "pass", "", _plugin(create=_leaves_children)),

@@ -38,7 +38,7 @@ def broken(*requests: TrackedRequest, importance: dict[int, int] | None = None, 
     model = ManagerModel(Policy.BUDGET, 4, requests=list(requests), importance=table, previous=dict(table))
     for name, value in changes.items():
         setattr(model, name, value)
-    return "; ".join(model.broken())
+    return "; ".join(f"{requirement}: {text}" for requirement, text in model.broken())
 
 
 def test_an_orderly_life_breaks_nothing() -> None:
@@ -68,6 +68,17 @@ def test_an_orderly_life_breaks_nothing() -> None:
 )
 def test_each_promise_can_be_broken(message: str, requests: list[TrackedRequest]) -> None:
     assert message in broken(*requests)
+
+
+def test_a_broken_promise_names_its_requirement() -> None:
+    assert broken(tracked(1)).startswith("NPU-LIF-005: ")
+    assert broken(tracked(1, GRANT, CANCELLED, CANCELLED, new=2)).startswith("NPU-LIF-011: ")
+    assert broken(tracked(1, WAIT)).startswith("NPU-LIF-007: ")
+    held, equal = tracked(1, GRANT, UNLOAD, loaded=True, new=1), tracked(2, PARKED)
+    assert "NPU-POL-017: request 1 of uid 1: asked to unload" in broken(held, equal)
+    assert "NPU-POL-015: " in broken(held, equal, importance={1: 100, 2: 200})
+    risen = {"importance": {1: 400, 2: 100}, "previous": {2: 500}}
+    assert "NPU-PRI-013: " in broken(tracked(1, GRANT, loaded=True), equal, **risen)
 
 
 def test_where_several_things_happen_at_once_what_may_have_crossed_breaks_nothing() -> None:

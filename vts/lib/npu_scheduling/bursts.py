@@ -311,7 +311,9 @@ class BurstScenario:
             given[step.place % 4] = given[(step.place + 1 + step.number % 3) % 4]
         scheduling = self.npu.scheduling
         call = scheduling.set_scheduling_configs if step.replace else scheduling.update_scheduling_configs
-        checks.raises(lambda: call(tuple(given)), IllegalArgument, f"configs {given}")
+        own = ("NPU-HAL-036",) if step.number >= len(BOUNDS) else ("NPU-HAL-004", "NPU-HAL-006")
+        with checks.about(*(own if step.number < len(wrong) else ("NPU-HAL-005",))):
+            checks.raises(lambda: call(tuple(given)), IllegalArgument, f"configs {given}")
 
     def _register_step(self, step: Step) -> None:
         duration = None if not self._is_page or step.number < 0 else step.number
