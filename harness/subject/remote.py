@@ -164,7 +164,7 @@ class RemoteSubject:
         return ticket
 
     def _soak(self) -> None:
-        while any(application.connection.soak() for application in self._applications):
+        while any(each.connection.soak() for each in self._applications if each.is_listening):
             if self._main.connection.ready():
                 return
 
