@@ -23,10 +23,10 @@ def refusal() -> str:
     return f"npu-conformance runs on Linux, and this is {system}: use a container, a virtual machine or WSL 2"
 
 
-def lack_of_descriptors() -> str:
+def raise_limit_of_open_files() -> str:
     """Raise this process's limit of open files, and that of what it starts, as far as it may.
 
-    Why that is too few for a run, in one line; empty where it is enough.
+    Returns why that is too few for a run, in one line; empty where it is enough.
     """
     import resource
 

@@ -35,8 +35,8 @@ class Progress:
     """A sink that prints the first red case of each cause at once, and only counts the rest.
 
     On a terminal it repaints one line, each second also where nothing happens. A case that lasts is named there, and
-    off a terminal as well. The end of the run explains the most
-    frequent symptoms. quiet: no moving line. names_red: red cases get their lines, which nothing else prints soon.
+    off a terminal as well. The end of the run explains the most frequent symptoms. quiet: no moving line. names_red:
+    red cases get their lines, which nothing else prints soon.
     is_short: the user has said how long a wait may be. clock: seconds, as of time.monotonic.
     """
 

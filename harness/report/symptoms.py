@@ -91,8 +91,8 @@ def _own_rule(result: CaseResult) -> str:
 
     A clause that a message names is told by its text: other operations may have the same.
     """
-    operation = result.operation
-    if _stated(_said(result)) != _said(result):
+    operation, said = result.operation, _said(result)
+    if _stated(said) != said:
         return ""
     requirement = next(iter(concerned(result)), "")
     return operation if operation and f"-{operation}-" in requirement else ""

@@ -230,9 +230,10 @@ class CaseContext(Resources):
 
         What is asked for last is what a record ends with, also where another configuration has prepared it.
         """
-        known, one = self._prepared.get(id(prepared_model), (None, None))
-        if known is None or one is None or known() is not prepared_model:
+        known = self._prepared.get(id(prepared_model))
+        if known is None or known[0]() is not prepared_model:
             return
+        one = known[1]
         one.executed = one.executed or succeeded
         if not self._current.models or self._current.models[-1] is not one:
             self._current.models.append(one)

@@ -19,7 +19,7 @@ from npu_conformance.harness.subject.loading import (
 )
 from npu_conformance.harness.subject.plugin_options import parse_options, require_instances, require_options
 from npu_conformance.harness.subject.reset import given_reset
-from npu_conformance.harness.systems import lack_of_descriptors
+from npu_conformance.harness.systems import raise_limit_of_open_files
 from npu_conformance.specs import versions
 from npu_conformance.specs.diagnostics import shell
 from npu_conformance.specs.documents import DocumentError
@@ -136,7 +136,7 @@ def open_beside(options: SessionOptions) -> SubjectHandle | None:
 
 def start_by_options(options: SessionOptions) -> Starting:
     """Start the subject that a command line names. Raises LoadError and DocumentError."""
-    if lack := lack_of_descriptors():
+    if lack := raise_limit_of_open_files():
         raise LoadError(lack)
     _require_sense(options)
     patience.require_sensible(options.longest_wait, options.patience)

@@ -73,7 +73,7 @@ def test_descriptors_that_nobody_takes_are_closed_and_end_the_connection() -> No
     theirs.close()
 
 
-_RAISED = "from npu_conformance.harness.systems import lack_of_descriptors; lack_of_descriptors()"
+_RAISED = "from npu_conformance.harness.systems import raise_limit_of_open_files; raise_limit_of_open_files()"
 _LIMITS = "import resource; print(*resource.getrlimit(resource.RLIMIT_NOFILE))"
 
 
