@@ -71,7 +71,7 @@ def _handles(function: Method) -> Iterator[tuple[str, str]]:
 def _run(function: str, position: str, make: Make, context: CaseContext) -> None:
     if not context.manifest.checks_handles:
         raise NotApplicable("checks_handles is promised neither by the manifest nor by --plugin-option of a library")
-    run_row(function, BAD_DATA, ({position: Object(make)},), SCENES[function], context)
+    run_row(function, (BAD_DATA,), ({position: Object(make)},), SCENES[function], context)
 
 
 def _wrong_handles() -> Iterator[Case]:

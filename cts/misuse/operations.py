@@ -52,7 +52,9 @@ def extension_not_allowed(context: CaseContext) -> None:
         control = context.present(context.subject.interfaces.runtime_control, "runtime_control")
         control.set_process(AppProcess("/system/bin/app"))
         context.close_later(_Reset(control))
-    run_row("model_add_operation", BAD_DATA, ({"type": _EXTENSION_OPERATION},), SCENES["model_add_operation"], context)
+    run_row(
+        "model_add_operation", (BAD_DATA,), ({"type": _EXTENSION_OPERATION},), SCENES["model_add_operation"], context
+    )
 
 
 def _add_operation() -> Misuses:

@@ -92,13 +92,14 @@ class Misuses:
         """
         function = self._function
         own = ("FW-API-001",) if code == UNEXPECTED_NULL and not of else ()
-        run = partial(_run_apart if apart else run_row, function, code, changes, scene or self._scene, others=others)
+        codes = (code, *others)
+        run = partial(_run_apart if apart else run_row, function, codes, changes, scene or self._scene)
         self._cases.append(
             Case(
                 f"cts.misuse.{function}.{name}",
                 run,
                 tuple(dict.fromkeys((*of.split(), *own, *self._requirements))),
-                f"{function}, {name.replace('_', ' ')}: {' or '.join(map(_outcome, (code, *others)))}.",
+                f"{function}, {name.replace('_', ' ')}: {' or '.join(map(_outcome, codes))}.",
                 "runtime",
                 max(since, self._since),
                 until,
@@ -117,14 +118,11 @@ def null_of(function: str, parameter: str) -> Any:
     return {bool: False, int: NULL}.get(kind)
 
 
-def run_row(
-    function: str,
-    code: int,
-    changes: tuple[Change, ...],
-    make: MakeScene,
-    context: CaseContext,
-    others: tuple[int, ...] = (),
-) -> None:
+Codes = tuple[int, ...]
+"""What a call may return; the first is what AOSP's runtime does."""
+
+
+def run_row(function: str, codes: Codes, changes: tuple[Change, ...], make: MakeScene, context: CaseContext) -> None:
     """Have wrong calls refused, then make the legal one. Where the code is NO_ERROR, the changed call is the legal."""
     app = RuntimeApp(context)
     with told_as(_BEFORE):
@@ -132,9 +130,9 @@ def run_row(
     objects: list[tuple[Object, Any]] = []
     answer: Any = None
     for change in changes:
-        answer = _call(app, function, (code, *others), scene, change, objects)
+        answer = _call(app, function, codes, scene, change, objects)
     with told_as(_BEHIND):
-        if code != ResultCode.NO_ERROR and scene.is_legal:
+        if codes[0] != ResultCode.NO_ERROR and scene.is_legal:
             answer = app.succeed(function, **scene.arguments)
         scene.rest(answer)
         for made, value in objects:
@@ -142,29 +140,17 @@ def run_row(
                 made.works(app, value)
 
 
-def _run_apart(
-    function: str,
-    code: int,
-    changes: tuple[Change, ...],
-    make: MakeScene,
-    context: CaseContext,
-    others: tuple[int, ...] = (),
-) -> None:
+def _run_apart(function: str, codes: Codes, changes: tuple[Change, ...], make: MakeScene, context: CaseContext) -> None:
     """Have each wrong call refused in a scene of its own."""
     app = RuntimeApp(context)
     for change in changes:
         with told_as(_BEFORE):
             scene = make(app)
-        _call(app, function, (code, *others), scene, change, [])
+        _call(app, function, codes, scene, change, [])
 
 
 def _call(
-    app: RuntimeApp,
-    function: str,
-    codes: tuple[int, ...],
-    scene: Scene,
-    change: Change,
-    objects: list[tuple[Object, Any]],
+    app: RuntimeApp, function: str, codes: Codes, scene: Scene, change: Change, objects: list[tuple[Object, Any]]
 ) -> Any:
     """Make a changed call, which has to return one of the codes; returns its answer. objects: gets those made."""
     with told_as(_BEFORE):
