@@ -17,6 +17,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.random_search import DicedStep, case_of_steps, search_drawn
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import Addition
+from npu_conformance.vts.lib.histories.alike import let_all_end
 from npu_conformance.vts.lib.histories.history import History, Known, known
 from npu_conformance.vts.lib.histories.recipes import FREE, OF_EACH_TYPE, OPEN, RECIPES, TYPES, WITH_GRAPHS, Recipe
 from npu_conformance.vts.lib.histories.steps import STEPS
@@ -173,7 +174,7 @@ def _live(context: CaseContext, subject: Known, steps: Sequence[DicedStep]) -> N
                     with checks.about("NNHAL-EXECUTE-002"):
                         history.memories.check()
     finally:
-        history.let_go()
+        let_all_end(context, history.roots, history.pending)
 
 
 def _replay_listed(context: CaseContext, steps: Sequence[DicedStep]) -> None:

@@ -16,10 +16,7 @@ from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import execute, executors
-from npu_conformance.harness.run.preparation import (
-    NO_TOKEN,
-    model_of,
-)
+from npu_conformance.harness.run.preparation import NO_TOKEN, model_of
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import (
     EXHAUSTED,

@@ -20,6 +20,7 @@ from npu_conformance.harness.run.random_search import DicedStep, case_of_steps, 
 from npu_conformance.specs.requirements import result_requirement
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.extensions import models as extensions
+from npu_conformance.vts.lib.histories.alike import let_all_end
 from npu_conformance.vts.lib.operation_histories.extension_models import of_extensions
 from npu_conformance.vts.lib.operation_histories.history import History, Subject
 from npu_conformance.vts.lib.operation_histories.known_models import KnownModel, of_operation
@@ -116,7 +117,7 @@ def _live(context: CaseContext, subject: Subject, steps: Sequence[DicedStep]) ->
                     with checks.about("NNHAL-EXECUTE-002"):
                         history.memory.check()
     finally:
-        history.let_go()
+        let_all_end(context, history.roots, history.pending)
 
 
 def _of_some_families(known: Sequence[KnownModel], chance: random.Random) -> list[KnownModel]:

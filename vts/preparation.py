@@ -11,10 +11,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.preparation import (
-    NO_TOKEN,
-    PreparationRecorder,
-)
+from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationRecorder
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import (
     ErrorStatus,

@@ -10,9 +10,7 @@ from msgspec.structs import replace
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.burst import (
-    Burst,
-)
+from npu_conformance.harness.run.executing.burst import Burst
 from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus

@@ -12,14 +12,8 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.burst import (
-    call,
-    configure_burst,
-)
-from npu_conformance.harness.run.executing.execution import (
-    ExecutionOptions,
-    timing_rules,
-)
+from npu_conformance.harness.run.executing.burst import call, configure_burst
+from npu_conformance.harness.run.executing.execution import ExecutionOptions, timing_rules
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import (
     DEFAULT_LOOP_TIMEOUT_DURATION_NS,

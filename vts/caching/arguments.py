@@ -9,9 +9,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.caching import TOKEN, Cache, Handle, Handles, Opening, outcome
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.preparation import (
-    Preparation,
-)
+from npu_conformance.harness.run.preparation import Preparation
 from npu_conformance.harness.subject.files import Access
 from npu_conformance.specs.neuralnetworks.enums import MAX_NUMBER_OF_CACHE_FILES
 from npu_conformance.specs.neuralnetworks.types import NO_DEADLINE

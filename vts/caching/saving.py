@@ -17,10 +17,7 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import in_pools
 from npu_conformance.harness.run.executing.executors import execute
-from npu_conformance.harness.run.preparation import (
-    PreparationRecorder,
-    model_of,
-)
+from npu_conformance.harness.run.preparation import PreparationRecorder, model_of
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import NO_DEADLINE, PrepareModelConfig

@@ -9,9 +9,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.execution import (
-    Execution,
-)
+from npu_conformance.harness.run.executing.execution import Execution
 from npu_conformance.harness.run.executing.executors import execute, executors
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel

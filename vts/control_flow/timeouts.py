@@ -13,11 +13,7 @@ from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst import Burst
-from npu_conformance.harness.run.executing.execution import (
-    Execution,
-    ExecutionOptions,
-    ExecutionRecorder,
-)
+from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions, ExecutionRecorder
 from npu_conformance.harness.run.executing.executors import bind, execute, executors
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import (

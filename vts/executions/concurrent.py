@@ -10,12 +10,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Hung, NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.execution import (
-    Execution,
-    ExecutionOptions,
-    ExecutionRecorder,
-    timing_rules,
-)
+from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions, ExecutionRecorder, timing_rules
 from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationRecorder
 from npu_conformance.specs.errors import ServiceError

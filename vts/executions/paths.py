@@ -10,11 +10,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.execution import (
-    ExecutionRecorder,
-    shape_rules,
-    timing_rules,
-)
+from npu_conformance.harness.run.executing.execution import ExecutionRecorder, shape_rules, timing_rules
 from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus

@@ -8,12 +8,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.execution import (
-    Execution,
-    ExecutionOptions,
-    config_of,
-    timing_rules,
-)
+from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions, config_of, timing_rules
 from npu_conformance.harness.run.executing.executors import bind, run_reusable
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus

@@ -12,12 +12,7 @@ from msgspec.structs import replace
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.execution import (
-    Execution,
-    answer_of,
-    synchronous,
-    timing_rules,
-)
+from npu_conformance.harness.run.executing.execution import Execution, answer_of, synchronous, timing_rules
 from npu_conformance.specs.neuralnetworks.enums import MAXIMUM_LOOP_TIMEOUT_DURATION_NS, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import NO_DEADLINE, ExecutionConfig, Request

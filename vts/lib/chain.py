@@ -10,9 +10,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.execution import (
-    Execution,
-)
+from npu_conformance.harness.run.executing.execution import Execution
 from npu_conformance.harness.run.executing.executors import execute
 from npu_conformance.harness.run.preparation import PreparationArguments, PreparationRecorder, model_of, prepare
 from npu_conformance.harness.subject.handle import Application

@@ -6,10 +6,7 @@ import time
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.execution import (
-    Execution,
-    timing_rules,
-)
+from npu_conformance.harness.run.executing.execution import Execution, timing_rules
 from npu_conformance.harness.run.preparation import Preparation
 from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, MISSED, ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import NO_DEADLINE

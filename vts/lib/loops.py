@@ -8,9 +8,7 @@ from npu_conformance.corpus.vectors import Vector
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.execution import (
-    Execution,
-)
+from npu_conformance.harness.run.executing.execution import Execution
 from npu_conformance.specs.neuralnetworks.enums import (
     DEFAULT_LOOP_TIMEOUT_DURATION_NS,
     MAXIMUM_LOOP_TIMEOUT_DURATION_NS,

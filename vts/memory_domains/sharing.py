@@ -8,10 +8,7 @@ from collections.abc import Callable
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.execution import (
-    ExecutionOptions,
-    ExecutionRecorder,
-)
+from npu_conformance.harness.run.executing.execution import ExecutionOptions, ExecutionRecorder
 from npu_conformance.harness.run.executing.executors import bind
 from npu_conformance.specs.errors import InterfaceError, Unsupported
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel

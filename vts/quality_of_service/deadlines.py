@@ -8,9 +8,7 @@ from collections.abc import Callable
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.execution import (
-    Execution,
-)
+from npu_conformance.harness.run.executing.execution import Execution
 from npu_conformance.harness.run.executing.executors import execute, executors
 from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationRecorder, model_of
 from npu_conformance.specs.errors import ServiceError, status_name

@@ -15,12 +15,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Hung
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.execution import (
-    Execution,
-    ExecutionRecorder,
-    synchronous,
-    timing_rules,
-)
+from npu_conformance.harness.run.executing.execution import Execution, ExecutionRecorder, synchronous, timing_rules
 from npu_conformance.specs.errors import ServiceError, status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
 from npu_conformance.specs.neuralnetworks.types import NO_DEADLINE, NO_LOOP_TIMEOUT, OutputShape, Timing

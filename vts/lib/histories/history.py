@@ -24,21 +24,11 @@ from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import SIZE, Addition, Values
 from npu_conformance.vts.lib.caching.client import Client
 from npu_conformance.vts.lib.deadlines import LATE, deadline
-from npu_conformance.vts.lib.histories.alike import let_all_end
 from npu_conformance.vts.lib.histories.memory import ROWS, Memories, Place, rows_of
 from npu_conformance.vts.lib.histories.options import drawn_beside
 from npu_conformance.vts.lib.histories.recipe_models import model_of
 from npu_conformance.vts.lib.histories.recipes import Recipe
-from npu_conformance.vts.lib.histories.things import (
-    Ask,
-    Bound,
-    Held,
-    Living,
-    OpenBurst,
-    Pending,
-    Root,
-    Saved,
-)
+from npu_conformance.vts.lib.histories.things import Ask, Bound, Held, Living, OpenBurst, Pending, Root, Saved
 from npu_conformance.vts.lib.load import too_much
 
 MOST = 6
@@ -196,10 +186,6 @@ class History(Told):
         if execution.output_shapes or ask.hides_shapes:
             found = [(shape.dimensions, shape.is_sufficient) for shape in execution.output_shapes]
             checks.equal(found, [(shape, True) for shape in self.shapes(ask)], f"shapes of the outputs, {what}")
-
-    def let_go(self) -> None:
-        """See everything that waits end."""
-        let_all_end(self.context, self.roots, self.pending)
 
     @property
     def may_hide_shapes(self) -> bool:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import random
 
-from npu_conformance.harness.run.executing.burst import (
-    open_burst,
-)
+from npu_conformance.harness.run.executing.burst import open_burst
 from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions
 from npu_conformance.specs.neuralnetworks.types import NO_IDENTITY, Request
 from npu_conformance.specs.versions import Version

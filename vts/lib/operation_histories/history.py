@@ -17,7 +17,6 @@ from npu_conformance.harness.run.random_search import Told
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Model
-from npu_conformance.vts.lib.histories.alike import let_all_end
 from npu_conformance.vts.lib.histories.options import drawn_beside
 from npu_conformance.vts.lib.histories.things import Root
 from npu_conformance.vts.lib.load import too_much
@@ -142,10 +141,6 @@ class History(Told):
         return all(one in free for one in ask.buffers) and not any(
             mine.overlaps(other) for mine in ask.regions for other in taken
         )
-
-    def let_go(self) -> None:
-        """See everything that waits end."""
-        let_all_end(self.context, self.roots, self.pending)
 
     def judge(self, ask: Ask, execution: Execution, way: str, *, measured: bool) -> None:
         """See that an execution succeeded, and that its outputs are what its inputs give. way: to execute."""
