@@ -88,7 +88,7 @@ def _waivers(path: Path) -> Iterator[str]:
     found = waivers.load_all([path], _TODAY)
     judged = [found.apply(verdict) for verdict in seeds.VERDICTS]
     for verdict in judged:
-        found.tolerance(verdict.case, verdict.requirements)
+        found.tolerances(verdict.case, verdict.requirements)
     found.uses(judged)
     yield from found.problems(judged)
 

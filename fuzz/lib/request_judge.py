@@ -52,8 +52,9 @@ class Prepared:
 class _Alone:
     """A comparison without a case: no waivers, and quality is nobody's concern here."""
 
-    def waived_tolerance(self) -> None:
+    def waived_tolerances(self) -> tuple[()]:
         """There is no waiver."""
+        return ()
 
     def excuse(self, failure: Failed) -> None:
         """There is no waiver that could."""

@@ -22,7 +22,6 @@ from npu_conformance.harness.judge.tolerance import (
     floor,
 )
 from npu_conformance.harness.judge.verdicts import Failed
-from npu_conformance.specs.documents.waivers import WaivedTolerance
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,8 +37,8 @@ BEYOND_WAIVER = "; so even with a waiver's tolerance"
 class RunningCase(Protocol):
     """What a comparison needs of the case it is made for."""
 
-    def waived_tolerance(self) -> WaivedTolerance | None:
-        """How far a waiver lets the outputs be off; None without such a waiver."""
+    def waived_tolerances(self) -> tuple[ToleranceOfWaiver, ...]:
+        """How far waivers let the outputs be off; empty without such a waiver."""
         ...
 
     def excuse(self, failure: Failed) -> None:
@@ -86,10 +85,10 @@ def check_output(
     comparison = compare(what, actual, expected, operand_type, rules)
     if comparison.failing:
         failure = _failure(comparison, about)
-        waived = context.waived_tolerance()
-        if waived is None:
+        waived = context.waived_tolerances()
+        if not waived:
             raise failure
-        floors = [rules.widened(one, operand_type in FLOATS) for one in _each(waived)]
+        floors = [rules.widened(one, operand_type in FLOATS) for one in waived]
         compared = (compare(what, actual, expected, operand_type, widened) for widened in floors)
         nearest = min(compared, key=lambda one: one.failing)
         if nearest.failing:
@@ -97,11 +96,6 @@ def check_output(
         context.excuse(failure)
     if comparison.warning:
         context.warn_quality(comparison.warning)
-
-
-def _each(waived: WaivedTolerance) -> tuple[WaivedTolerance, ...]:
-    """The tolerance, and those of further waivers that match."""
-    return (waived, *waived.others) if isinstance(waived, ToleranceOfWaiver) else (waived,)
 
 
 def _failure(comparison: Comparison, about: tuple[str, ...], remark: str = "") -> Failed:

@@ -46,10 +46,9 @@ class Tolerance(msgspec.Struct, frozen=True):
 
 
 class ToleranceOfWaiver(WaivedTolerance, frozen=True):
-    """The tolerance of a waiver. waiver: its id. others: those of further ones that match; one that covers will do."""
+    """The tolerance of a waiver. waiver: its id."""
 
     waiver: str = ""
-    others: tuple[ToleranceOfWaiver, ...] = ()
 
 
 class Circumstances(msgspec.Struct, frozen=True):
@@ -80,11 +79,10 @@ class Floor(msgspec.Struct, frozen=True):
     aosp: Tolerance | None
     in_aosp: bool = True
 
-    def widened(self, waived: WaivedTolerance, is_float: bool) -> Floor:
+    def widened(self, waived: ToleranceOfWaiver, is_float: bool) -> Floor:
         """The floor with what a waiver allows on top."""
         atol, rtol = (waived.atol, waived.rtol) if is_float else (float(waived.lsb), 0.0)
-        waiver = waived.waiver if isinstance(waived, ToleranceOfWaiver) else ""
-        judged = Tolerance(max(self.judged.atol, atol), max(self.judged.rtol, rtol), waiver, self.judged)
+        judged = Tolerance(max(self.judged.atol, atol), max(self.judged.rtol, rtol), waived.waiver, self.judged)
         return replace(self, judged=judged)
 
 

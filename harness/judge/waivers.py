@@ -31,14 +31,13 @@ class Waivers:
         self._all = [_Matcher(waiver) for waiver in waivers]
         self._valid = [matcher for matcher in self._all if matcher.waiver.expires >= self._today]
 
-    def tolerance(self, verdict_id: str, requirements: tuple[str, ...]) -> WaivedTolerance | None:
-        """How far the outputs of a case or configuration may be off; None where no waiver says so."""
-        found = [
+    def tolerances(self, verdict_id: str, requirements: tuple[str, ...]) -> tuple[ToleranceOfWaiver, ...]:
+        """How far outputs of a case or configuration may be off, by each waiver that says so: any of them will do."""
+        return tuple(
             matcher.tolerance
             for matcher in self._valid
             if matcher.waiver.tolerance is not None and matcher.matches(verdict_id, requirements)
-        ]
-        return replace(found[0], others=tuple(found[1:])) if found else None
+        )
 
     def apply(self, result: CaseResult) -> CaseResult:
         """Return the result with the disposition `waived` wherever a waiver excuses a part of it.

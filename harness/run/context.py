@@ -16,6 +16,7 @@ from npu_conformance.harness.judge import asked_models, checks
 from npu_conformance.harness.judge.asked_models import AskedModel
 from npu_conformance.harness.judge.classification import OutcomeDetails, SubjectLost, classify_exception, shortened
 from npu_conformance.harness.judge.outcome_table import WAIVABLE
+from npu_conformance.harness.judge.tolerance import ToleranceOfWaiver
 from npu_conformance.harness.judge.verdicts import WIRE, Crashed, Failed, NotApplicable
 from npu_conformance.harness.run.preparation import (
     NO_TOKEN,
@@ -28,7 +29,6 @@ from npu_conformance.harness.run.resources import Resources
 from npu_conformance.harness.run.scope import Scope
 from npu_conformance.harness.subject.concurrency import Result
 from npu_conformance.specs.documents.results import Measurement, Note, NpuSpan
-from npu_conformance.specs.documents.waivers import WaivedTolerance
 from npu_conformance.specs.errors import InterfaceError, ServiceError
 from npu_conformance.specs.manifest import InterfaceName, Manifest
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
@@ -53,7 +53,7 @@ _MOST_PENDING = 100
 _UIDS_A_CASE, _CASES = 10, 900
 """The distance between the uids of two cases, and the number of cases for which there are uids of apps."""
 
-ToleranceOf = Callable[[str, tuple[str, ...]], WaivedTolerance | None]
+TolerancesOf = Callable[[str, tuple[str, ...]], tuple[ToleranceOfWaiver, ...]]
 """Says what a waiver allows for an id and its requirements."""
 
 
@@ -123,7 +123,7 @@ class CaseContext(Resources):
         scope: Scope = Scope.DEFAULT,
         duration_scale: float = 1.0,
         only: str = "",
-        tolerance_of: ToleranceOf | None = None,
+        tolerances_of: TolerancesOf = lambda name, requirements: (),
         beside: SubjectHandle | None = None,
     ) -> None:
         super().__init__(subject)
@@ -140,7 +140,7 @@ class CaseContext(Resources):
         self.executed_by: dict[str, tuple[str, ...]] = {}
         self.payload: Callable[[], Any] | None = None
         self._only = only
-        self._tolerance_of = tolerance_of
+        self._tolerances_of = tolerances_of
         self._current = self.own
         # Weakly: to keep prepared models alive would change what the subject holds. Ids are given again.
         self._prepared: dict[int, tuple[weakref.ref[PreparedModel], AskedModel]] = {}
@@ -382,12 +382,10 @@ class CaseContext(Resources):
         """
         self.payload = payload
 
-    def waived_tolerance(self) -> WaivedTolerance | None:
-        """How far a waiver lets the outputs of the running configuration be off; None without such a waiver."""
-        if self._tolerance_of is None:
-            return None
+    def waived_tolerances(self) -> tuple[ToleranceOfWaiver, ...]:
+        """How far waivers let the outputs of the running configuration be off; empty without such a waiver."""
         name = f"{self.case.id}#{self._current.name}" if self._current.name else self.case.id
-        return self._tolerance_of(name, self._current.requirements)
+        return self._tolerances_of(name, self._current.requirements)
 
     def excuse(self, failure: Failed) -> None:
         """Note a failure of the running configuration that the tolerance of a waiver excuses."""

@@ -216,7 +216,7 @@ class Engine:
             scope=options.scope,
             duration_scale=options.time_scale,
             only=options.only,
-            tolerance_of=self._waivers.tolerance,
+            tolerances_of=self._waivers.tolerances,
             beside=self._beside,
         )
 

@@ -16,7 +16,6 @@ from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.vector_verdicts import Verdicts
-from npu_conformance.specs.documents.waivers import WaivedTolerance
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.versions import NEWEST
 
@@ -164,13 +163,13 @@ def test_an_empty_output_passes() -> None:
     assert compare("y", np.zeros((0, 2)), np.zeros((0, 2)), T.TENSOR_FLOAT32, rules).failing == 0
 
 
-def trial_with(tolerance: WaivedTolerance | None, subject: Any) -> CaseContext:
+def trial_with(subject: Any, *tolerances: ToleranceOfWaiver) -> CaseContext:
     case = Case("vts.a.b.c", lambda context: None, ("REQ-1",))
-    return CaseContext(case, subject, tolerance_of=lambda name, requirements: tolerance)
+    return CaseContext(case, subject, tolerances_of=lambda name, requirements: tolerances)
 
 
 def test_a_waived_tolerance_lets_through_just_what_it_says(subject: Any) -> None:
-    context = trial_with(WaivedTolerance(lsb=2), subject)
+    context = trial_with(subject, ToleranceOfWaiver(lsb=2))
     arrays = np.array([2], np.uint8), np.array([0], np.uint8)
     check_output(context, "y", *arrays, T.TENSOR_QUANT8_ASYMM)
     assert context.own.excused is not None
@@ -179,7 +178,7 @@ def test_a_waived_tolerance_lets_through_just_what_it_says(subject: Any) -> None
 
 
 def test_a_message_says_which_tolerance_is_a_waivers(subject: Any) -> None:
-    context = trial_with(ToleranceOfWaiver(atol=0.1, waiver="vts.generated.RELU6.*"), subject)
+    context = trial_with(subject, ToleranceOfWaiver(atol=0.1, waiver="vts.generated.RELU6.*"))
     with pytest.raises(Failed) as caught:
         check_output(context, "y", np.array([5.5], np.float32), np.array([6.0], np.float32), T.TENSOR_FLOAT32)
     told = "difference 0.5, tolerance 0.1 (of the waiver vts.generated.RELU6.*; otherwise 1.358e-05)"
@@ -187,8 +186,8 @@ def test_a_message_says_which_tolerance_is_a_waivers(subject: Any) -> None:
 
 
 def test_of_several_waivers_the_one_that_covers_an_output_excuses_it(subject: Any) -> None:
-    narrow = ToleranceOfWaiver(atol=0.1, waiver="vts.*", others=(ToleranceOfWaiver(atol=0.6, waiver="vts.one"),))
-    context = trial_with(narrow, subject)
+    narrow, wide = ToleranceOfWaiver(atol=0.1, waiver="vts.*"), ToleranceOfWaiver(atol=0.6, waiver="vts.one")
+    context = trial_with(subject, narrow, wide)
     check_output(context, "y", np.array([5.5], np.float32), np.array([6.0], np.float32), T.TENSOR_FLOAT32)
     assert context.own.excused is not None
     with pytest.raises(Failed, match=r"tolerance 0\.6 \(of the waiver vts\.one; otherwise 1\.358e-05\)"):
@@ -196,13 +195,13 @@ def test_of_several_waivers_the_one_that_covers_an_output_excuses_it(subject: An
 
 
 def test_a_waiver_for_floats_does_not_widen_integers(subject: Any) -> None:
-    context = trial_with(WaivedTolerance(atol=100.0), subject)
+    context = trial_with(subject, ToleranceOfWaiver(atol=100.0))
     with pytest.raises(Failed):
         check_output(context, "y", np.array([9], np.int32), np.array([0], np.int32), T.TENSOR_INT32)
 
 
 def test_without_a_waiver_the_floor_stands(subject: Any) -> None:
-    context = trial_with(None, subject)
+    context = trial_with(subject)
     with pytest.raises(Failed, match="1 of 1 elements") as caught:
         check_output(context, "y", np.array([2.0], np.float32), np.array([1.0], np.float32), T.TENSOR_FLOAT32)
     assert (caught.value.expected, caught.value.found) == ("1", "2")

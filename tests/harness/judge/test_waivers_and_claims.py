@@ -176,14 +176,14 @@ def test_a_tolerance_waiver_excuses_nothing_by_itself() -> None:
     tolerance = WaivedTolerance(lsb=2)
     table = Waivers([waiver(tolerance=tolerance)], TODAY)
     assert red(table.apply(result(Outcome.FAIL)))
-    assert table.tolerance(f"{CASE}#a", ("REQ-1",)) == ToleranceOfWaiver(lsb=2, waiver=CASE)
-    assert table.tolerance("vts.other.x.y", ("REQ-1",)) is None
+    assert table.tolerances(f"{CASE}#a", ("REQ-1",)) == (ToleranceOfWaiver(lsb=2, waiver=CASE),)
+    assert table.tolerances("vts.other.x.y", ("REQ-1",)) == ()
 
 
 def test_a_wide_waiver_does_not_hide_a_narrow_one_with_more_tolerance() -> None:
     given = [waiver("vts.*", tolerance=WaivedTolerance(lsb=2)), waiver(tolerance=WaivedTolerance(lsb=9))]
-    found = Waivers(given, TODAY).tolerance(CASE, ("REQ-1",))
-    assert found == ToleranceOfWaiver(lsb=2, waiver="vts.*", others=(ToleranceOfWaiver(lsb=9, waiver=CASE),))
+    found = Waivers(given, TODAY).tolerances(CASE, ("REQ-1",))
+    assert found == (ToleranceOfWaiver(lsb=2, waiver="vts.*"), ToleranceOfWaiver(lsb=9, waiver=CASE))
 
 
 def test_a_tolerance_that_is_too_small_is_told() -> None:
