@@ -18,6 +18,8 @@ _SUSPICIOUS = 8
 """So many more of something than at the look before make the inputs in between worth a second run."""
 _TIMES = 3
 """A leak is what remains after each of so many runs of one input: what is kept once, as a cache, is none."""
+_YOUNG, _ALL = 1, 2
+"""Generations of garbage: what a run leaves is mostly as young as the run."""
 _NAMES = {"descriptors": "descriptors", "shared_mappings": "mappings of shared memory", "threads": "threads"}
 
 
@@ -44,11 +46,17 @@ class LeakWatch:
         return tuple(self._inputs)
 
     def leak(self, run: Callable[[bytes], object], data: bytes) -> Found | None:
-        """What remains after each of several runs of an input; None where nothing does."""
-        looks = [self._look()]
+        """What remains after each of several runs of an input; None where nothing does.
+
+        What is found is looked for again behind collections of all garbage, which take longer: old garbage is no leak.
+        """
+        return self._remains(run, data, _YOUNG) and self._remains(run, data, _ALL)
+
+    def _remains(self, run: Callable[[bytes], object], data: bytes, garbage: int) -> Found | None:
+        looks = [self._look(garbage)]
         for _ in range(_TIMES):
             run(data)
-            looks.append(self._look())
+            looks.append(self._look(garbage))
         for name, counts in zip(_NAMES, zip(*looks, strict=True), strict=True):
             if all(later > earlier for earlier, later in itertools.pairwise(counts)):
                 told = f"{counts[-1] - counts[0]} {_NAMES[name]} remain after {_TIMES} runs of one input"
@@ -60,8 +68,8 @@ class LeakWatch:
         found = self.leak(run, data)
         return signature(found) if found is not None else ""
 
-    def _look(self) -> tuple[int, ...]:
-        gc.collect(1)  # what waits for the collector is no leak; it is as young as the run
+    def _look(self, garbage: int) -> tuple[int, ...]:
+        gc.collect(garbage)  # what waits for the collector is no leak
         found = holdings_of(self._process())
         return _counted(found) if found is not None else (0,) * len(_NAMES)
 
