@@ -104,9 +104,9 @@ def beside_releases(context: CaseContext) -> None:
     from npu_conformance.mlts.lib.reports import Work
 
     loads = {
-        Scope.SMOKE: clients.Load(1, 2, 10),
-        Scope.DEFAULT: clients.Load(1, 3, 60),
-        Scope.FULL: clients.Load(1, 8, 5000, seconds=600.0),
+        Scope.SMOKE: clients.Load(2, 2, 10),
+        Scope.DEFAULT: clients.Load(2, 3, 60),
+        Scope.FULL: clients.Load(2, 8, 5000, seconds=600.0),
     }
     load, models = clients.load_of(context, loads), clients.supported_models(context, 1)
     works = (Work.INFER, Work.LOAD)

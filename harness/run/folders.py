@@ -50,6 +50,15 @@ class ReportFolder(msgspec.Struct):
         """Let others use the folder."""
         os.close(self.lock)
 
+    @contextlib.contextmanager
+    def closed_on_error(self) -> Iterator[None]:
+        """Let others use the folder where something is raised meanwhile."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
+
 
 def label(version: str, selection: Selection) -> str:
     """What a run is about, as a part of a file name: its version, and what was asked for."""
@@ -67,7 +76,8 @@ def create(home: Path, about: str, keep: int = KEPT) -> ReportFolder:
     """
     try:
         made = _made_anew(home, f"{_now()}-{about}")
-        _point(home / LATEST, made.path.name)
+        with made.closed_on_error():
+            _point(home / LATEST, made.path.name)
     except OSError as error:
         raise _cannot_keep(home, error) from None
     prune(home, keep)
@@ -83,7 +93,8 @@ def take(folder: Path, keep: int = KEPT) -> tuple[ReportFolder, Path | None]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         taken = ReportFolder(folder, _locked(folder))
-        moved = _set_aside(folder)
+        with taken.closed_on_error():
+            moved = _set_aside(folder)
     except OSError as error:
         raise _cannot_keep(folder, error) from None
     prune(folder, keep - 1)
@@ -169,9 +180,9 @@ def _set_aside(folder: Path) -> Path | None:
     newest = max(path.stat().st_mtime for path in held)
     when = datetime.datetime.fromtimestamp(newest, datetime.UTC)
     aside = _made_anew(folder, _EARLIER + _in_words(when))
-    for path in held:
-        path.rename(aside.path / path.name)
-    aside.close()
+    with contextlib.closing(aside):
+        for path in held:
+            path.rename(aside.path / path.name)
     return aside.path
 
 

@@ -44,11 +44,12 @@ _thread = threading.local()
 @contextlib.contextmanager
 def marked_concurrent() -> Iterator[None]:
     """Mark the calls that this thread makes meanwhile, on any connection: they may be handled beside others."""
+    before = _is_concurrent()
     _thread.is_concurrent = True
     try:
         yield
     finally:
-        _thread.is_concurrent = False
+        _thread.is_concurrent = before
 
 
 class Connection(Answering):
@@ -105,7 +106,7 @@ class Connection(Answering):
         return [
             answer
             for start in range(0, len(calls), _TOGETHER)
-            for answer in self._call_together(calls[start:][:_TOGETHER])
+            for answer in self._call_together(calls[start : start + _TOGETHER])
         ]
 
     def _call_together(self, calls: Sequence[tuple[str, object, Any]]) -> Iterator[Any]:
@@ -113,8 +114,12 @@ class Connection(Answering):
         waiters = [self._outstanding.add(method) for method, _, _ in calls]
         for waiter, (method, params, _) in zip(waiters, calls, strict=True):
             self._outbox.add(protocol.Call(waiter.id, method, params))
-        for waiter, (method, _, result) in zip(waiters, calls, strict=True):
-            yield self._answer_to(waiter, result, time.monotonic() + self._deadline_of(method))
+        try:
+            for waiter, (method, _, result) in zip(waiters, calls, strict=True):
+                yield self._answer_to(waiter, result, time.monotonic() + self._deadline_of(method))
+        finally:
+            for waiter in waiters:
+                self._outstanding.leave(waiter)
 
     def _answer_to(
         self, waiter: Waiter, result: Any, deadline: float, request: object = None, descriptor: int | None = None
@@ -131,9 +136,8 @@ class Connection(Answering):
         except WireError as problem:
             raise self._failed(problem, method) from None
         finally:
-            # Where a callback's exception ended the wait, the answer will still come and is then passed over.
-            if waiter.answer is not None or self.broken is not None:
-                self._outstanding.forget(waiter)
+            # Where a callback's exception ended the wait, the answer will still come.
+            self._outstanding.leave(waiter)
 
     def notify(self, method: str, params: object) -> None:
         """Send a message that has no answer."""

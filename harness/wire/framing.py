@@ -112,6 +112,7 @@ class LineSocket:
         while not self._lines:
             chunk = self._receive_chunk(deadline, began)
             if not self._parts and chunk.find(b"\n") == len(chunk) - 1:
+                self._check_size(len(chunk) - 1)
                 return chunk
             self._keep(chunk)
             if not self._lines and self.patience.is_over(deadline, began):

@@ -10,15 +10,19 @@ from npu_conformance.harness.wire.framing import Violation
 
 
 class Waiter:
-    """A request whose answer is outstanding. is_void: what it asked for has been taken back, and may have failed."""
+    """A request whose answer is outstanding.
 
-    __slots__ = ("answer", "id", "is_void", "method")
+    is_void: what it asked for has been taken back, and may have failed. is_left: nobody waits for its answer any more.
+    """
+
+    __slots__ = ("answer", "id", "is_left", "is_void", "method")
 
     def __init__(self, request_id: int, method: str) -> None:
         self.id = request_id
         self.method = method
         self.answer: protocol.Envelope | None = None
         self.is_void = False
+        self.is_left = False
 
 
 class Outstanding:
@@ -40,8 +44,14 @@ class Outstanding:
         return waiter
 
     def forget(self, waiter: Waiter) -> None:
-        """Nobody waits for the answer any more."""
+        """Let go of a request that has had its answer, or will have none."""
         self._waiters.pop(waiter.id, None)
+
+    def leave(self, waiter: Waiter) -> None:
+        """Nobody waits for the answer any more: where it is still to come, it will be passed over."""
+        waiter.is_left = True
+        if waiter.answer is not None:
+            self.forget(waiter)
 
     def give(self, answer: protocol.Envelope) -> bool:
         """Give an answer to its waiter; false where it is no longer outstanding. Raises Violation for a late error."""
@@ -49,6 +59,8 @@ class Outstanding:
         if waiter is None or waiter.answer is not None:
             return False
         waiter.answer = answer
+        if waiter.is_left:
+            self.forget(waiter)
         self._settle_later()
         return True
 

@@ -174,6 +174,8 @@ class Watch:
 
     def _check_repeated(self, work: Work, what: str, times: int = _VISITS) -> None:
         samples = self._look()
+        if not samples:
+            raise Crashed("the driver's process is gone, although no call has failed")
         growth: dict[str, int] = {}
         for stretch in range(1, _MOST_STRETCHES + 1):
             for _ in range(times):

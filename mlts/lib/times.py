@@ -91,8 +91,8 @@ def _median_interval(ordered: Sequence[float]) -> tuple[float | None, float | No
     if count < _LEAST_FOR_INTERVAL:
         return None, None
     half = QUANTILE * math.sqrt(count) / 2
-    lower, upper = math.floor(count / 2 - half), math.ceil(count / 2 + half)
-    return ordered[max(lower, 0)], ordered[min(upper, count - 1)]
+    upper = min(math.ceil(count / 2 + half), count - 1)
+    return ordered[count - 1 - upper], ordered[upper]
 
 
 def _histogram(ordered: Sequence[float]) -> tuple[tuple[float, int], ...]:

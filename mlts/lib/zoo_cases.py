@@ -83,6 +83,12 @@ class Side:
             self._judged.note(BESIDE_FAILED, f"{self.name}: {error}")
             return None
 
+    def close(self) -> None:
+        """Let go of everything of the implementation that is not judged, also where it is lost."""
+        self.is_lost = False
+        self.attempt(self.context.close)
+        self.context.recover(self.context.own, always=True)
+
 
 @contextmanager
 def sides(context: CaseContext) -> Iterator[tuple[Side, ...]]:
@@ -91,8 +97,8 @@ def sides(context: CaseContext) -> Iterator[tuple[Side, ...]]:
         yield (Side(context),)
         return
     theirs = CaseContext(context.case, context.beside, seed=context.seed, scope=context.scope)
+    other = Side(theirs, judged=context)
     try:
-        yield Side(context), Side(theirs, judged=context)
+        yield Side(context), other
     finally:
-        theirs.close()
-        theirs.recover(theirs.own, always=True)
+        other.close()

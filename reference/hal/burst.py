@@ -140,14 +140,13 @@ class PacketServer:
 
 
 class QueueReader:
-    """The thread that answers packets of a queue. Once `stop` has returned it touches the queues no more."""
+    """The thread that answers packets of a queue. Once `stop` has returned it takes and writes no more packets."""
 
     def __init__(self, server: PacketServer, requests: MessageQueue, results: MessageQueue) -> None:
         self._server, self._requests, self._results = server, requests, results
         self._stopped = False
-        self._touching = (
-            threading.RLock()
-        )  # the reader's thread may be the one that collects the context, which stops it
+        # Reentrant: the reader's own thread may collect the context, which stops the reader.
+        self._touching = threading.RLock()
         self.thread = threading.Thread(target=self._run, name="burst", daemon=True)
 
     def stop(self) -> None:

@@ -26,11 +26,15 @@ class Buffer(NpuBuffer):
         self.mappings: set[int] = set()
 
     def reserve(self) -> bool:
-        """Take the memory from the heap; return False where the heap is short of it."""
+        """Take the memory from the heap; return False where the heap, or the system, is short of it."""
         if self.heap is None or not self.heap.take(self):
             return False
-        # Anonymous and shared: it has no name that could outlive this process.
-        self.memory = mmap.mmap(-1, self.size)
+        try:
+            # Anonymous and shared: it has no name that could outlive this process.
+            self.memory = mmap.mmap(-1, self.size)
+        except OSError:
+            self.heap.give_back(self)
+            return False
         return True
 
     def store(self, segment: FileSegment, content: bytes) -> None:

@@ -12,6 +12,7 @@ import pytest
 from msgspec.structs import replace
 from patience import eventually
 
+from npu_conformance.harness.judge.verdicts import Crashed
 from npu_conformance.harness.subject.holdings import COUNTS, Holdings
 from npu_conformance.mlts.lib import driver, leaks
 from npu_conformance.mlts.lib.clients import Load
@@ -113,3 +114,12 @@ def test_holdings_are_those_of_the_whole_family() -> None:
 
 def test_of_a_process_out_of_sight_nothing_is_known() -> None:
     assert leaks.held_by_family(0) is None
+
+
+def test_a_process_that_is_gone_without_a_word_is_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "_process_of", lambda _: 1)
+    monkeypatch.setattr(driver, "held_by_family", lambda _: None)
+    monkeypatch.setattr(driver.Watch, "_visit", lambda _: None)
+    watch = driver.Watch(cast(Any, None), cast(Any, None))
+    with pytest.raises(Crashed, match="the driver's process is gone"):
+        watch._check_repeated(lambda: None, "visits")

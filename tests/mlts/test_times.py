@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import numpy
@@ -73,3 +74,12 @@ def test_rounds(each: float, expected: int) -> None:
 
     assert times.samples(budget, step) == [each] * expected
     assert done == list(range(expected))
+
+
+@pytest.mark.parametrize("count", range(6, 120))
+def test_the_interval_holds_the_median_surely_enough(count: int) -> None:
+    found = times.distribution("model", "inference", [float(rank) for rank in range(count)])
+    assert found.low is not None
+    assert found.high is not None
+    enclosing = sum(math.comb(count, below) for below in range(int(found.low) + 1, int(found.high) + 1))
+    assert enclosing / 2**count >= 0.95

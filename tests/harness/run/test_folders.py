@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import errno
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -135,6 +137,10 @@ def test_earlier_runs_in_a_folder_of_the_user_are_kept_up_to_a_number(tmp_path: 
     assert earlier == {"1", "2"}
 
 
+def _created(home: Path) -> object:
+    return folders.create(home, "short")
+
+
 def test_a_folder_that_another_run_writes_to_is_refused(tmp_path: Path) -> None:
     going_on, _ = folders.take(tmp_path)
     (tmp_path / "events.jsonl").write_text("kept")
@@ -163,3 +169,19 @@ def test_a_folder_is_named_in_every_way_a_user_would(tmp_path: Path) -> None:
     other = tmp_path / "baseline.json"
     other.write_text("{}")
     assert folders.results_file(other) == other
+
+
+@pytest.mark.parametrize(("step", "use"), [("_set_aside", folders.take), ("_point", _created)])
+def test_what_fails_keeps_no_folder_locked(
+    step: str, use: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(folders, step, _disk_full)
+        with pytest.raises(DocumentError, match="No space left on device"):
+            use(tmp_path)
+    (folder,) = [path.parent for path in tmp_path.rglob(".run")]
+    folders.reopen(folder).close()
+
+
+def _disk_full(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

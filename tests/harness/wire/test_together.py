@@ -11,8 +11,8 @@ import patience
 import pytest
 
 from npu_conformance.harness.wire.connection import Connection, marked_concurrent
-from npu_conformance.harness.wire.framing import LineSocket
-from npu_conformance.specs.errors import DeadObject
+from npu_conformance.harness.wire.framing import LineSocket, Violation
+from npu_conformance.specs.errors import DeadObject, InterfaceError
 
 _CALLS: list[tuple[str, object, object]] = [(f"runtime.call{number}", {}, int) for number in range(150)]
 
@@ -70,3 +70,36 @@ def test_calls_at_once_are_not_mixed_with_those_behind_them(ends: tuple[Connecti
     assert batches == [1, 1, 1]
     connection.close()
     server.join(patience.SECONDS)
+
+
+def _refuse(driver: socket.socket, count: int) -> None:
+    """Answer so many requests with an error."""
+    refused = 0
+    while refused < count:
+        lines = driver.recv(1 << 20).splitlines()
+        refused += len(lines)
+        for line in lines:
+            answer = {"jsonrpc": "2.0", "id": json.loads(line)["id"], "error": {"code": -32603, "message": "refused"}}
+            driver.sendall(json.dumps(answer).encode() + b"\n")
+
+
+def test_after_a_call_that_fails_no_later_answer_is_kept(ends: tuple[Connection, socket.socket]) -> None:
+    connection, driver = ends
+    server = threading.Thread(target=_refuse, args=(driver, 9))
+    server.start()
+    for calls in (_CALLS[:4], _CALLS[:4], _CALLS[:1]):
+        with pytest.raises(InterfaceError, match="refused"):
+            connection.call_each(calls)
+    server.join(patience.SECONDS)
+    assert connection._outstanding._waiters == {}
+
+
+def test_a_line_that_comes_whole_may_not_be_too_long_either() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        lines = LineSocket(ours, limit=10)
+        theirs.sendall(b"x" * 10 + b"\n")
+        assert lines.receive().rstrip() == b"x" * 10
+        theirs.sendall(b"x" * 11 + b"\n")
+        with pytest.raises(Violation, match="longer than the limit of 10 bytes"):
+            lines.receive()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import gc
+import mmap
 import os
 import signal
 from pathlib import Path
@@ -288,3 +290,19 @@ def test_a_load_that_is_preempted_while_its_file_is_read_is_answered_once() -> N
     mine.load_file_segment_to_buffer(1, FileSegment(CacheHandle((5,)), 0, 16, 0))
     service.clock.advance(10**9)
     assert mine_told.of(1) == [("allocated", 0), ("loaded", Errno.ECANCELED), ("preempted", 0)]
+
+
+def test_where_the_system_has_no_memory_the_heap_keeps_its_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    service = Service()
+    allocator, recorder = service.client()
+    with monkeypatch.context() as patch:
+        patch.setattr(mmap, "mmap", _no_memory)
+        allocator.get_buffers((cache(1, 8),))
+        service.clock.advance(10**9)
+    allocator.get_buffers((cache(2, 8),))
+    service.clock.advance(10**9)
+    assert recorder.events == [("allocated", 1, Errno.ENOMEM), ("allocated", 2, 0)]
+
+
+def _no_memory(*_: object) -> None:
+    raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
