@@ -22,7 +22,7 @@ from npu_conformance.vts.lib.fenced import FencedFixture, Sum
 from npu_conformance.vts.lib.histories.recipe_models import model_of
 from npu_conformance.vts.lib.histories.recipes import Recipe
 from npu_conformance.vts.lib.memory_domains.fixture import Allocation, BufferFixture
-from npu_conformance.vts.lib.sums import prepared_or_unsupported
+from npu_conformance.vts.lib.preparing import prepared_or_unsupported
 
 Made = TypeVar("Made")
 
@@ -97,7 +97,7 @@ def referenced(context: CaseContext) -> None:
         what = f"execution of {len(added)} graphs, condition {condition[0]}"
         found = many.computed(context, model, [condition, chosen.packed(start)], [SIZE] * len(taken), what)
         for number, (output, one) in enumerate(zip(found, taken, strict=True)):
-            chosen.check(output, many.plus(start, one), f"output {number}, {what}")
+            chosen.check(output, addition.plus(start, one), f"output {number}, {what}")
 
 
 @cases.case("graphs.nested", "NNHAL-CONTROLFLOW-016", since=Version.V1_3)
@@ -108,7 +108,7 @@ def nested(context: CaseContext) -> None:
     model = prepared_or_unsupported(context, many.nested(chosen, added))
     (found,) = many.computed(context, model, [chosen.packed(end)], [SIZE], "execution of nested graphs")
     for one in added:
-        end = many.plus(end, one)
+        end = addition.plus(end, one)
     chosen.check(found, end, "sum of all graphs", len(added))
 
 
@@ -136,7 +136,7 @@ def of_a_request(context: CaseContext) -> None:
             results = [fixture.pool() for _ in range(40)]
             fixture.succeeds(model, given, results, f"{executor} execution with 120 pools")
             for number, pool in enumerate(results):
-                total = many.plus(values[2 * number], values[2 * number + 1])
+                total = addition.plus(values[2 * number], values[2 * number + 1])
                 chosen.check(bytes(pool.read(0, SIZE)), total, f"output {number} of 40")
 
 
@@ -153,7 +153,7 @@ def reusable_alive(context: CaseContext) -> None:
     for number, execution in reversed(list(enumerate(made))):
         chosen.put(pool, values[number], start=number * POOL)
         execution.execute_synchronously(context.version.unavailable_time)
-        total = many.plus(addition.A, values[number])
+        total = addition.plus(addition.A, values[number])
         chosen.check(addition.result(pool, number * POOL), total, f"reusable execution {number} of {len(made)}")
 
 
@@ -169,7 +169,7 @@ def names(context: CaseContext) -> None:
             execution = burst.execute(addition.request(pool.memory), [name])
             what = f"burst execution by name {name}, turn {turn}"
             checks.status(execution.status, {ErrorStatus.NONE}, what)
-            chosen.check(addition.result(pool), many.plus(addition.A, second), what)
+            chosen.check(addition.result(pool), addition.plus(addition.A, second), what)
 
 
 @cases.case("buffers.alive", "NNHAL-MEMDOMAIN-004", "NNHAL-MEMDOMAIN-023", since=Version.V1_3)
@@ -198,7 +198,7 @@ def buffers_roles(context: CaseContext) -> None:
     results = [fixture.pool() for _ in range(40)]
     fixture.succeeds(model, [made] * 80, results, "execution with one buffer as 80 inputs")
     for number, result in enumerate(results):
-        fixture.chosen.check(bytes(result.read(0, SIZE)), many.plus(value, value), f"output {number} of 40")
+        fixture.chosen.check(bytes(result.read(0, SIZE)), addition.plus(value, value), f"output {number} of 40")
 
 
 @cases.case("buffers.large", "NNHAL-MEMDOMAIN-015", "NNHAL-MEMDOMAIN-022", since=Version.V1_3)
@@ -243,7 +243,7 @@ def waiting(context: CaseContext) -> None:
         total.check_nothing_happens(one)
     for (total, one), value in zip(launched, values, strict=False):
         one.settle()
-        total.succeeds(one, many.plus(addition.A, value))
+        total.succeeds(one, addition.plus(addition.A, value))
 
 
 def _as_many(number: int, make: Callable[[int], Made], *, had: int = 0) -> list[Made]:

@@ -26,6 +26,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.specs.versions import HIDL_LAST, OLDEST, Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition
+from npu_conformance.vts.lib.preparing import prepared_or_unsupported
 from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
 from npu_conformance.vts.lib.sums import sum_of
 
@@ -169,7 +170,7 @@ def constant_in_one_of_four(context: CaseContext) -> None:
         pools[number] = context.filled_pool(_with(decoy, start, chosen.packed(addition.B)))
         model = chosen.model_with_constant(*pools, location=DataLocation(number, start, addition.SIZE))
         what = f"execution with a constant in pool {number}"
-        chosen.adds(context, addition.prepared(context, model), context.pool(addition.POOL), inputs=1, what=what)
+        chosen.adds(context, prepared_or_unsupported(context, model), context.pool(addition.POOL), inputs=1, what=what)
 
 
 def _with(data: bytes, start: int, part: bytes) -> bytes:
@@ -278,7 +279,7 @@ def two_parts_of_a_file(context: CaseContext) -> None:
 def _adds_constant_of_second_part(context: CaseContext, chosen: Addition, parts: list[Memory]) -> None:
     """The model has two pools; its constant lies in the second one, and other data in the first."""
     model = chosen.model_with_constant(*parts[:2], location=DataLocation(1, 0, addition.SIZE))
-    prepared_model = addition.prepared(context, model)
+    prepared_model = prepared_or_unsupported(context, model)
     chosen.adds(context, prepared_model, context.pool(addition.POOL), inputs=1, what="execution with parts of a file")
 
 

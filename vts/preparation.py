@@ -26,8 +26,8 @@ from npu_conformance.specs.neuralnetworks.types import NO_DEADLINE, DataLocation
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition, near_models
 from npu_conformance.vts.lib.addition import Addition, Pair
+from npu_conformance.vts.lib.preparing import prepared_or_unsupported
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, TEMPORARY, constant, graph, tensor
-from npu_conformance.vts.lib.sums import prepared_or_unsupported
 
 cases = CaseGroup("vts.preparation", group=Group.EXECUTION)
 

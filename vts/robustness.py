@@ -27,7 +27,7 @@ from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition, Pair
 from npu_conformance.vts.lib.chain import Chain
 from npu_conformance.vts.lib.memory_domains.fixture import BufferFixture
-from npu_conformance.vts.lib.sums import prepared_or_unsupported
+from npu_conformance.vts.lib.preparing import prepared_or_unsupported
 
 cases = CaseGroup("vts.robustness", group=Group.EXECUTION)
 
@@ -233,7 +233,7 @@ def buffers(context: CaseContext) -> None:
 
 def _let_go(context: CaseContext, small: PreparedModel, large: Model, pool: Pool) -> None:
     """Prepare the large model, open a burst on the small one and execute in it, and keep neither."""
-    addition.prepared(context, large)
+    prepared_or_unsupported(context, large)
     if context.version >= Version.V1_2:
         execute(context, small, addition.request(pool.memory), measure=False, executor="burst")
 

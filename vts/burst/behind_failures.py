@@ -16,7 +16,8 @@ from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import NO_IDENTITY, Request, RequestMemoryPool
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.burst import PAIRS, BurstFixture, added, burst_fixture
+from npu_conformance.vts.lib.addition import plus
+from npu_conformance.vts.lib.burst import PAIRS, BurstFixture, burst_fixture
 from npu_conformance.vts.lib.deadlines import LATE
 
 cases = CaseGroup("vts.burst.behind_failures", group=Group.EXECUTION)
@@ -99,7 +100,7 @@ class _Life:
         pool, first = self.pools[memory], PAIRS[self._turn % len(PAIRS)]
         self._fixture.fill(first, PAIRS[1], pool)
         execution: Execution = self.burst.execute(self._request(pool), [name])
-        self._fixture.succeeded(execution, added(first, PAIRS[1]), f"execution {what}", pool)
+        self._fixture.succeeded(execution, plus(first, PAIRS[1]), f"execution {what}", pool)
 
     def release(self, name: int) -> None:
         """Let the burst forget a name."""

@@ -33,10 +33,12 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.burst import PAIRS, BurstFixture, added, burst_fixture
+from npu_conformance.vts.lib.addition import plus
+from npu_conformance.vts.lib.burst import PAIRS, BurstFixture, burst_fixture
 from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.loops import Loop, expect_aborted, expect_sooner_than_default
 from npu_conformance.vts.lib.memory_domains.declining import judge_declined
+from npu_conformance.vts.lib.preparing import prepared_or_unsupported
 from npu_conformance.vts.lib.structure_models import LOOP
 
 cases = CaseGroup("vts.burst", group=Group.EXECUTION)
@@ -73,7 +75,7 @@ def below_minus_one(context: CaseContext) -> None:
                     checks.status(execution.status, _INVALID, f"execution with tokens {list(tokens)}")
             fixture.fill(*PAIRS[:2])
             fixture.succeeded(
-                call(burst, request, (0, 1, 2), with_config=with_config), added(*PAIRS[:2]), "with good tokens"
+                call(burst, request, (0, 1, 2), with_config=with_config), plus(*PAIRS[:2]), "with good tokens"
             )
 
 
@@ -89,7 +91,7 @@ def wrong_number(context: CaseContext) -> None:
                 checks.status(execution.status, _INVALID, f"execution of three pools with tokens {list(tokens)}")
             fixture.fill(*PAIRS[:2])
             fixture.succeeded(
-                call(burst, request, (0, 1, 2), with_config=with_config), added(*PAIRS[:2]), "with good tokens"
+                call(burst, request, (0, 1, 2), with_config=with_config), plus(*PAIRS[:2]), "with good tokens"
             )
 
 
@@ -104,7 +106,7 @@ def any_tokens(context: CaseContext) -> None:
             for first in PAIRS[:2]:
                 fixture.fill(first, PAIRS[2])
                 execution = call(burst, request, tokens, ExecutionOptions(measure=turn % 2 == 0))
-                fixture.succeeded(execution, added(first, PAIRS[2]), f"execution with tokens {list(tokens)}")
+                fixture.succeeded(execution, plus(first, PAIRS[2]), f"execution with tokens {list(tokens)}")
                 timing_rules(context, execution, measured=turn % 2 == 0)
 
 
@@ -118,7 +120,7 @@ def new_contents(context: CaseContext) -> None:
             for turn in range(4):
                 fixture.fill(PAIRS[turn], PAIRS[0])
                 execution = call(burst, fixture.request(), (3,), with_config=with_config)
-                fixture.succeeded(execution, added(PAIRS[turn], PAIRS[0]), f"contents {turn} of one token")
+                fixture.succeeded(execution, plus(PAIRS[turn], PAIRS[0]), f"contents {turn} of one token")
 
 
 @cases.case("tokens.none_is_not_kept", "NNHAL-BURST-014", "NNHAL-BURST-017", since=Version.FL5)
@@ -130,7 +132,7 @@ def none_is_not_kept(context: CaseContext) -> None:
         pool = fixture.another_pool()
         fixture.fill(PAIRS[turn], PAIRS[1], pool)
         execution = call(burst, fixture.request(pool), (NO_IDENTITY,))
-        fixture.succeeded(execution, added(PAIRS[turn], PAIRS[1]), f"memory {turn} without identity", pool)
+        fixture.succeeded(execution, plus(PAIRS[turn], PAIRS[1]), f"memory {turn} without identity", pool)
 
 
 @cases.case("tokens.alike", "NNHAL-BURST-017", since=Version.FL5)
@@ -143,7 +145,7 @@ def tokens_alike(context: CaseContext) -> None:
             pool = pools[turn % 2]
             fixture.fill(PAIRS[turn], PAIRS[1], pool)
             execution = call(burst, fixture.request(pool), (token,))
-            fixture.succeeded(execution, added(PAIRS[turn], PAIRS[1]), f"memory of token {token}", pool)
+            fixture.succeeded(execution, plus(PAIRS[turn], PAIRS[1]), f"memory of token {token}", pool)
         for token in (5, 5 ^ 1 << bit):
             checks.works(partial(burst.release_memory_resource, token), "releaseMemoryResource of a used token")
 
@@ -157,7 +159,7 @@ def release_then_another(context: CaseContext) -> None:
         pool = fixture.another_pool() if turn % 2 else fixture.pool
         fixture.fill(PAIRS[turn], PAIRS[1], pool)
         execution = call(burst, fixture.request(pool), (token,))
-        fixture.succeeded(execution, added(PAIRS[turn], PAIRS[1]), f"memory {turn} of token {token}", pool)
+        fixture.succeeded(execution, plus(PAIRS[turn], PAIRS[1]), f"memory {turn} of token {token}", pool)
         checks.works(partial(burst.release_memory_resource, token), "releaseMemoryResource of a used token")
 
 
@@ -168,11 +170,11 @@ def release_harmless(context: CaseContext) -> None:
     burst = configure_burst(fixture.prepared_model)
     for tokens in ((0, 77, _LARGE), (2, 2)):
         fixture.fill(*PAIRS[:2])
-        fixture.succeeded(call(burst, fixture.request(), (2,)), added(*PAIRS[:2]), "execution before a release")
+        fixture.succeeded(call(burst, fixture.request(), (2,)), plus(*PAIRS[:2]), "execution before a release")
         for token in tokens:
             checks.works(partial(burst.release_memory_resource, token), f"release of token {token}")
     fixture.fill(*PAIRS[1:3])
-    fixture.succeeded(call(burst, fixture.request(), (2,)), added(*PAIRS[1:3]), "execution after the last release")
+    fixture.succeeded(call(burst, fixture.request(), (2,)), plus(*PAIRS[1:3]), "execution after the last release")
 
 
 @cases.case("release.below_minus_one", "NNHAL-BURST-015", since=Version.FL5)
@@ -197,12 +199,12 @@ def deadline(context: CaseContext) -> None:
                 execution = call(
                     burst, fixture.request(), (0,), ExecutionOptions(deadline=limit), with_config=with_config
                 )
-                fixture.succeeded(execution, added(*PAIRS[:2]), f"execution with deadline {limit}")
+                fixture.succeeded(execution, plus(*PAIRS[:2]), f"execution with deadline {limit}")
             fixture.fill(*PAIRS[1:3])
             execution = call(burst, fixture.request(), (0,), ExecutionOptions(deadline=0), with_config=with_config)
             checks.status(execution.status, {ErrorStatus.NONE, *MISSED}, "execution after its deadline")
             if execution.status == ErrorStatus.NONE:
-                fixture.succeeded(execution, added(*PAIRS[1:3]), "execution that is late")
+                fixture.succeeded(execution, plus(*PAIRS[1:3]), "execution that is late")
 
 
 @cases.case("times.below_none", "NNHAL-BURST-018", since=Version.FL5)
@@ -227,7 +229,7 @@ def below_none(context: CaseContext) -> None:
 @cases.case("times.loop_timeout", "NNHAL-BURST-018", "NNHAL-CONTROLFLOW-015", since=Version.FL5)
 def loop_timeout(context: CaseContext) -> None:
     """A loop that never ends is aborted after its millisecond, whatever timeout the burst had before; it goes on."""
-    prepared_model = addition.prepared(context, LOOP)
+    prepared_model = prepared_or_unsupported(context, LOOP)
     burst = configure_burst(prepared_model)
     for name, with_config in _forms(context).items():
         with context.configuration(name):
@@ -276,7 +278,7 @@ def device_memory_input(context: CaseContext) -> None:
         fixture.fill(PAIRS[3], PAIRS[1])
         execution = call(burst, request, tokens)
         fixture.succeeded(
-            execution, added(PAIRS[turn], PAIRS[1]), f"content {turn} of device memory, tokens {list(tokens)}"
+            execution, plus(PAIRS[turn], PAIRS[1]), f"content {turn} of device memory, tokens {list(tokens)}"
         )
 
 

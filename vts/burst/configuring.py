@@ -23,8 +23,9 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import BurstCallback
 from npu_conformance.specs.neuralnetworks.types import QueueDescriptor
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.burst import PAIRS, BurstFixture, added, burst_fixture
+from npu_conformance.vts.lib.addition import plus
+from npu_conformance.vts.lib.burst import PAIRS, BurstFixture, burst_fixture
+from npu_conformance.vts.lib.preparing import prepared_or_unsupported
 from npu_conformance.vts.lib.request_edits import EDITS
 from npu_conformance.vts.lib.support import supports
 
@@ -105,7 +106,7 @@ def side_by_side(context: CaseContext) -> None:
             first, second = PAIRS[turn], PAIRS[turn + 1 - number]
             fixture.fill(first, second, pool)
             execution = burst.execute(fixture.request(pool), (7,))
-            fixture.succeeded(execution, added(first, second), f"turn {turn} of burst {number}", pool)
+            fixture.succeeded(execution, plus(first, second), f"turn {turn} of burst {number}", pool)
 
 
 @cases.case("several.release_in_one", "NNHAL-BURST-017", since=Version.V1_2)
@@ -141,7 +142,7 @@ def own_results(context: CaseContext) -> None:
         fixture.fill(first, second)
         fixture.succeeded(
             burst.execute(fixture.request(), options=ExecutionOptions(measure=bool(turn % 2))),
-            added(first, second),
+            plus(first, second),
             f"execution {turn}",
         )
         if turn % 8 == 3:
@@ -178,7 +179,7 @@ def output_too_small(context: CaseContext) -> None:
     vector = vectors.load("ADD", "float32_none_same")
     if not supports(context, vector):
         raise NotApplicable("the device does not add float32")
-    prepared_model = addition.prepared(context, build_model(vector, context.version).model)
+    prepared_model = prepared_or_unsupported(context, build_model(vector, context.version).model)
     built = build_request(vector, vector.examples[0], context.version, insufficient_output=True)
     execution = Burst(context, prepared_model).execute(
         request_of(context, built), options=ExecutionOptions(measure=True)
@@ -199,7 +200,7 @@ def input_left_out(context: CaseContext) -> None:
     vector = vectors.load("LSH_PROJECTION", "sparse_weights_left_out")
     if not supports(context, vector):
         raise NotApplicable("the device has no LSH_PROJECTION")
-    prepared_model = addition.prepared(context, build_model(vector, context.version).model)
+    prepared_model = prepared_or_unsupported(context, build_model(vector, context.version).model)
     burst = Burst(context, prepared_model)
     for example in vector.examples:
         built = build_request(vector, example, context.version)
@@ -211,4 +212,4 @@ def input_left_out(context: CaseContext) -> None:
 
 def _executes(fixture: BurstFixture, burst: Burst, what: str) -> None:
     fixture.fill(*PAIRS[:2])
-    fixture.succeeded(burst.execute(fixture.request()), added(*PAIRS[:2]), what)
+    fixture.succeeded(burst.execute(fixture.request()), plus(*PAIRS[:2]), what)

@@ -30,7 +30,8 @@ from npu_conformance.specs.neuralnetworks.burst_packets import (
     request_elements,
 )
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts.lib.burst import PAIRS, added, burst_fixture
+from npu_conformance.vts.lib.addition import plus
+from npu_conformance.vts.lib.burst import PAIRS, burst_fixture
 
 INTRUDERS: RequestPacket = (
     RequestInformation(10, 10, 10, 10),
@@ -76,7 +77,7 @@ def _expect_each_rejected(context: CaseContext, corrupt: Callable[[RequestPacket
     fixture = burst_fixture(context)
     channel = Channel(context, fixture.prepared_model)
     fixture.fill(*PAIRS[:2])
-    fixture.succeeded(channel.execute(fixture.request(), measure=measure), added(*PAIRS[:2]), "the packet in order")
+    fixture.succeeded(channel.execute(fixture.request(), measure=measure), plus(*PAIRS[:2]), "the packet in order")
     elements = request_elements(fixture.request(), (0,), measure=measure)
     for number, (what, packet) in enumerate(corrupt(elements)):
         failed(channel.exchange(packet), f"a packet with {what}")
@@ -84,7 +85,7 @@ def _expect_each_rejected(context: CaseContext, corrupt: Callable[[RequestPacket
             fixture.fill(PAIRS[number % 4], PAIRS[2])
             with checks.about("NNHAL-BURST-005"):
                 fixture.succeeded(
-                    channel.execute(fixture.request()), added(PAIRS[number % 4], PAIRS[2]), f"after one with {what}"
+                    channel.execute(fixture.request()), plus(PAIRS[number % 4], PAIRS[2]), f"after one with {what}"
                 )
 
 

@@ -21,7 +21,8 @@ from npu_conformance.specs.neuralnetworks.burst_packets import (
 )
 from npu_conformance.specs.neuralnetworks.types import Request
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts.lib.burst import PAIRS, BurstFixture, added, burst_fixture
+from npu_conformance.vts.lib.addition import plus
+from npu_conformance.vts.lib.burst import PAIRS, BurstFixture, burst_fixture
 
 cases = CaseGroup("vts.burst", group=Group.EXECUTION)
 
@@ -43,7 +44,7 @@ def valid(context: CaseContext) -> None:
                 fixture.fill(*PAIRS[:2])
                 with checks.about("NNHAL-BURST-003"):
                     execution = channel.execute(request, measure=measure)
-                fixture.succeeded(execution, added(*PAIRS[:2]), f"a packet: {name.replace('_', ' ')}")
+                fixture.succeeded(execution, plus(*PAIRS[:2]), f"a packet: {name.replace('_', ' ')}")
                 timing_rules(context, execution, measured=measure)
 
 
@@ -69,7 +70,7 @@ def form_of_1_3(context: CaseContext) -> None:
     fixture = burst_fixture(context)
     channel = Channel(context, fixture.prepared_model)
     fixture.fill(*PAIRS[1:3])
-    fixture.succeeded(channel.execute(fixture.request()), added(*PAIRS[1:3]), "a packet of 1.2 at 1.3")
+    fixture.succeeded(channel.execute(fixture.request()), plus(*PAIRS[1:3]), "a packet of 1.2 at 1.3")
     checks.that(bool(channel.slots.asked), "getMemories: expected a call for the slots of the packet, found none")
 
 
@@ -90,7 +91,7 @@ def half(context: CaseContext) -> None:
             checks.equal(fixture.pool.read(32, 8), before, "output memory, after two halves of a packet")
             with checks.about("NNHAL-BURST-005"):
                 what = "a whole packet after two halves"
-                fixture.succeeded(channel.execute(fixture.request()), added(*PAIRS[:2]), what)
+                fixture.succeeded(channel.execute(fixture.request()), plus(*PAIRS[:2]), what)
 
 
 @cases.case("ring.wraps_around", "NNHAL-BURST-008", "NNHAL-BURST-005", since=Version.V1_2, until=HIDL_LAST)
@@ -108,7 +109,7 @@ def wraps_around(context: CaseContext) -> None:
                 first, second = PAIRS[turn % 4], PAIRS[(turn + 1) % 4]
                 fixture.fill(first, second)
                 execution = channel.execute(fixture.request(), measure=bool(turn % 3))
-                fixture.succeeded(execution, added(first, second), f"packet {turn} around the ring")
+                fixture.succeeded(execution, plus(first, second), f"packet {turn} around the ring")
 
 
 @cases.case("ring.after_a_pause", "NNHAL-BURST-005", since=Version.V1_2, until=HIDL_LAST)
@@ -119,7 +120,7 @@ def after_a_pause(context: CaseContext) -> None:
     for pause in (0.0, *_PAUSES):
         time.sleep(pause)
         fixture.fill(*PAIRS[:2])
-        fixture.succeeded(channel.execute(fixture.request()), added(*PAIRS[:2]), f"a packet after {pause:g} s")
+        fixture.succeeded(channel.execute(fixture.request()), plus(*PAIRS[:2]), f"a packet after {pause:g} s")
 
 
 @cases.case("order.one_at_a_time", "NNHAL-BURST-016", since=Version.V1_2, until=HIDL_LAST)
@@ -142,7 +143,7 @@ def one_at_a_time(context: CaseContext) -> None:
     channel.write(pack(elements))
     first, second = _two_results(channel)
     checks.equal(early, [False], "results while the first packet waits for its memory")
-    fixture.succeeded(first, added(*PAIRS[1:3]), "the first packet")
+    fixture.succeeded(first, plus(*PAIRS[1:3]), "the first packet")
     failed(second, "the malformed packet that had to wait")
 
 

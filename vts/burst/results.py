@@ -12,7 +12,8 @@ from npu_conformance.harness.run.executing.execution import timing_rules
 from npu_conformance.specs.neuralnetworks.burst_packets import pack, request_elements
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts.lib.burst import PAIRS, BurstFixture, added, burst_fixture
+from npu_conformance.vts.lib.addition import plus
+from npu_conformance.vts.lib.burst import PAIRS, BurstFixture, burst_fixture
 
 cases = CaseGroup("vts.burst", group=Group.EXECUTION)
 
@@ -45,7 +46,7 @@ def fits_exactly(context: CaseContext) -> None:
     channel = Channel(context, fixture.prepared_model, result_capacity=_length(context, fixture))
     for turn in range(3):
         fixture.fill(*PAIRS[:2])
-        fixture.succeeded(channel.execute(fixture.request()), added(*PAIRS[:2]), f"result {turn} that fills its queue")
+        fixture.succeeded(channel.execute(fixture.request()), plus(*PAIRS[:2]), f"result {turn} that fills its queue")
 
 
 def _length(context: CaseContext, fixture: BurstFixture) -> int:
@@ -53,7 +54,7 @@ def _length(context: CaseContext, fixture: BurstFixture) -> int:
     channel = Channel(context, fixture.prepared_model)
     fixture.fill(*PAIRS[:2])
     execution = channel.execute(fixture.request())
-    fixture.succeeded(execution, added(*PAIRS[:2]), "execution with room for its result")
+    fixture.succeeded(execution, plus(*PAIRS[:2]), "execution with room for its result")
     return 2 + sum(1 + len(shape.dimensions) for shape in execution.output_shapes)
 
 
@@ -69,9 +70,7 @@ def unused_bytes(context: CaseContext) -> None:
     for turn in range(12):
         fixture.fill(*PAIRS[:2])
         channel.litter()
-        fixture.succeeded(
-            channel.execute(fixture.request(), measure=turn % 2 == 0), added(*PAIRS[:2]), f"result {turn}"
-        )
+        fixture.succeeded(channel.execute(fixture.request(), measure=turn % 2 == 0), plus(*PAIRS[:2]), f"result {turn}")
         channel.litter()
         failed(channel.exchange(pack(good[:-1])), f"malformed packet {turn}")
 
@@ -87,5 +86,5 @@ def times(context: CaseContext) -> None:
         fixture.fill(*PAIRS[:2])
         execution = channel.execute(fixture.request(), measure=measure)
         with checks.about("NNHAL-EXECUTE-008"):
-            fixture.succeeded(execution, added(*PAIRS[:2]), f"an execution with measureTiming {measure}")
+            fixture.succeeded(execution, plus(*PAIRS[:2]), f"an execution with measureTiming {measure}")
         timing_rules(context, execution, measured=measure)

@@ -15,7 +15,8 @@ from npu_conformance.harness.run.executing.burst_packets import failed
 from npu_conformance.specs.neuralnetworks.burst_packets import request_elements
 from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts.lib.burst import PAIRS, added, burst_fixture
+from npu_conformance.vts.lib.addition import plus
+from npu_conformance.vts.lib.burst import PAIRS, burst_fixture
 
 cases = CaseGroup("vts.burst", group=Group.EXECUTION)
 
@@ -33,7 +34,7 @@ def asked_for(context: CaseContext) -> None:
         for name, pool in zip(_NAMES, pools, strict=True):
             fixture.fill(PAIRS[turn], PAIRS[2], pool)
             execution = channel.execute(fixture.request(pool), (name,))
-            fixture.succeeded(execution, added(PAIRS[turn], PAIRS[2]), f"slot {name}, turn {turn}", pool)
+            fixture.succeeded(execution, plus(PAIRS[turn], PAIRS[2]), f"slot {name}, turn {turn}", pool)
             asked = {slot for call in channel.slots.asked for slot in call}
             if turn == 0:
                 checks.that(name in asked, f"getMemories: expected slot {name} to be asked for, found {asked}")
@@ -56,7 +57,7 @@ def twice_in_a_packet(context: CaseContext) -> None:
         fixture.fill(PAIRS[turn], PAIRS[3])
         fixture.fill(PAIRS[3], PAIRS[turn + 1], other)
         execution = channel.execute(request, (8, 9, 8))
-        fixture.succeeded(execution, added(PAIRS[turn], PAIRS[turn + 1]), f"slots 8, 9, 8 in turn {turn}")
+        fixture.succeeded(execution, plus(PAIRS[turn], PAIRS[turn + 1]), f"slots 8, 9, 8 in turn {turn}")
 
 
 @cases.case("slots.in_any_order", "NNHAL-BURST-009", since=Version.V1_2, until=HIDL_LAST)
@@ -76,7 +77,7 @@ def in_any_order(context: CaseContext) -> None:
         fixture.fill(PAIRS[turn], PAIRS[3])
         fixture.fill(PAIRS[3], PAIRS[turn + 1], second)
         fixture.fill(PAIRS[3], PAIRS[3], third)
-        fixture.succeeded(channel.execute(request, names), added(PAIRS[turn], PAIRS[turn + 1]), f"slots {names}", third)
+        fixture.succeeded(channel.execute(request, names), plus(PAIRS[turn], PAIRS[turn + 1]), f"slots {names}", third)
 
 
 @cases.case("slots.new_contents", "NNHAL-BURST-017", "NNHAL-BURST-009", since=Version.V1_2, until=HIDL_LAST)
@@ -87,7 +88,7 @@ def new_contents(context: CaseContext) -> None:
     for turn in range(4):
         fixture.fill(PAIRS[turn], PAIRS[0])
         fixture.succeeded(
-            channel.execute(fixture.request()), added(PAIRS[turn], PAIRS[0]), f"contents {turn} of one slot"
+            channel.execute(fixture.request()), plus(PAIRS[turn], PAIRS[0]), f"contents {turn} of one slot"
         )
 
 
@@ -104,7 +105,7 @@ def freed_then_another(context: CaseContext) -> None:
             fixture.fill(PAIRS[turn], PAIRS[0], pool)
             before = len(channel.slots.asked)
             execution = channel.execute(fixture.request(pool), (slot,))
-            fixture.succeeded(execution, added(PAIRS[turn], PAIRS[0]), f"memory {turn} of slot {slot}", pool)
+            fixture.succeeded(execution, plus(PAIRS[turn], PAIRS[0]), f"memory {turn} of slot {slot}", pool)
             asked = len(channel.slots.asked) > before
             checks.that(asked, f"getMemories: expected a call for memory {turn} of slot {slot}")
             _free(channel, (slot,))
@@ -124,7 +125,7 @@ def one_memory_of_two(context: CaseContext) -> None:
         fixture.fill(PAIRS[turn % 2], PAIRS[2], pool)
         execution = channel.execute(fixture.request(pool), (slot,))
         with checks.about("NNHAL-BURST-017"):
-            fixture.succeeded(execution, added(PAIRS[turn % 2], PAIRS[2]), f"slot {slot} in turn {turn}", pool)
+            fixture.succeeded(execution, plus(PAIRS[turn % 2], PAIRS[2]), f"slot {slot} in turn {turn}", pool)
 
 
 @cases.case("slots.free_unknown", "NNHAL-BURST-010", since=Version.V1_2, until=HIDL_LAST)
@@ -136,11 +137,11 @@ def free_unknown(context: CaseContext) -> None:
     for slots in ((3, 3), (_UNKNOWN, -1, -(2**31)), (0, 1, 1, 0)):
         fixture.fill(*PAIRS[:2])
         fixture.succeeded(
-            channel.execute(fixture.request(), (3,)), added(*PAIRS[:2]), f"execution before freeing {slots}"
+            channel.execute(fixture.request(), (3,)), plus(*PAIRS[:2]), f"execution before freeing {slots}"
         )
         _free(channel, slots)
     fixture.fill(*PAIRS[1:3])
-    fixture.succeeded(channel.execute(fixture.request(), (3,)), added(*PAIRS[1:3]), "execution after the last freeing")
+    fixture.succeeded(channel.execute(fixture.request(), (3,)), plus(*PAIRS[1:3]), "execution after the last freeing")
 
 
 def _free(channel: Channel, slots: Sequence[int]) -> None:
@@ -159,13 +160,13 @@ def unknown(context: CaseContext) -> None:
         failed(channel.send(elements), f"a packet with slot {name}, which the client does not know")
     with checks.about("NNHAL-BURST-009"):
         what = "slot 6, which the client knows by now"
-        fixture.succeeded(channel.execute(fixture.request(), (6,)), added(*PAIRS[:2]), what)
+        fixture.succeeded(channel.execute(fixture.request(), (6,)), plus(*PAIRS[:2]), what)
     two = replace(fixture.request(), pools=fixture.request().pools * 2)
     failed(channel.send(request_elements(two, (6, 11), measure=False)), "a known slot and one that is not")
     fixture.fill(*PAIRS[1:3])
     with checks.about("NNHAL-BURST-005"):
         what = "slot 6 after a packet with another one"
-        fixture.succeeded(channel.execute(fixture.request(), (6,)), added(*PAIRS[1:3]), what)
+        fixture.succeeded(channel.execute(fixture.request(), (6,)), plus(*PAIRS[1:3]), what)
 
 
 @cases.case("slots.wrong_number_of_memories", "NNHAL-ROBUST-003", since=Version.V1_2, until=HIDL_LAST)
@@ -181,7 +182,7 @@ def wrong_number(context: CaseContext) -> None:
             failed(channel.execute(fixture.request()), f"{change} memories for one slot")
             slots.repeated = 1
             fixture.fill(*PAIRS[1:3])
-            fixture.succeeded(channel.execute(fixture.request()), added(*PAIRS[1:3]), "the memory in the end")
+            fixture.succeeded(channel.execute(fixture.request()), plus(*PAIRS[1:3]), "the memory in the end")
 
 
 class _Careless(SlotTable):

@@ -30,8 +30,8 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import FLOAT32, SIZE
 from npu_conformance.vts.lib.caching.client import client
+from npu_conformance.vts.lib.preparing import prepared_or_unsupported
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, constant, graph, reference, tensor
-from npu_conformance.vts.lib.sums import prepared_or_unsupported
 
 cases = CaseGroup("vts.caching.forms", group=Group.EXECUTION)
 

@@ -25,7 +25,7 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestMemoryPool,
 )
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.preparing import prepared_or_unsupported
 from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
 from npu_conformance.vts.lib.structure_models import (
     BRANCHES,
@@ -110,7 +110,7 @@ def output_of_another_size(context: CaseContext) -> None:
 
 def _status_with_open_branches(context: CaseContext, size: int) -> int:
     """Execute IF of two elements whose output is declared with this size; what it ends with."""
-    prepared_model, pool = addition.prepared(context, _with_open_branches(size)), context.pool(_POOL)
+    prepared_model, pool = prepared_or_unsupported(context, _with_open_branches(size)), context.pool(_POOL)
     pool.write(0, bytes([1]))
     condition, data, output = (
         RequestArgument(location=DataLocation(0, offset, length))

@@ -26,8 +26,8 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.loops import expect_aborted
+from npu_conformance.vts.lib.preparing import prepared_or_unsupported
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, constant, graph, reference, tensor
-from npu_conformance.vts.lib.sums import prepared_or_unsupported
 
 cases = CaseGroup("vts.control_flow", group=Group.EXECUTION)
 

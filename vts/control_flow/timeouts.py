@@ -39,6 +39,7 @@ from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.deadlines import MILLISECOND, deadline
 from npu_conformance.vts.lib.loops import expect_aborted, expect_sooner_than_default
+from npu_conformance.vts.lib.preparing import prepared_or_unsupported
 from npu_conformance.vts.lib.structure_models import (
     INPUT,
     LOOP,
@@ -49,7 +50,6 @@ from npu_conformance.vts.lib.structure_models import (
     reference,
     tensor,
 )
-from npu_conformance.vts.lib.sums import prepared_or_unsupported
 
 cases = CaseGroup("vts.control_flow", group=Group.EXECUTION)
 
@@ -74,7 +74,7 @@ _UNDER_WAY_NS = 250 * MILLISECOND
 )
 def endless_is_aborted(context: CaseContext) -> None:
     """A loop that never ends is aborted after its timeout of a millisecond, not after the default one."""
-    prepared_model = addition.prepared(context, LOOP)
+    prepared_model = prepared_or_unsupported(context, LOOP)
     for executor in executors(context.version, loop_timeout=True):
         with context.configuration(executor):
             started = time.monotonic()
@@ -130,7 +130,7 @@ def _nested() -> Model:
 @cases.case("WHILE.timeout_of_zero", "NNHAL-CONTROLFLOW-011", since=Version.V1_3)
 def timeout_of_zero(context: CaseContext) -> None:
     """A timeout of 0 is a timeout like others, not the default one."""
-    prepared_model, started = addition.prepared(context, LOOP), time.monotonic()
+    prepared_model, started = prepared_or_unsupported(context, LOOP), time.monotonic()
     execution, _ = _run(context, prepared_model, _FOR_EVER, 0)
     elapsed = time.monotonic() - started
     expect_aborted(execution)
@@ -140,7 +140,7 @@ def timeout_of_zero(context: CaseContext) -> None:
 @cases.case("WHILE.default_timeout", "NNHAL-CONTROLFLOW-012", since=Version.V1_3)
 def default_timeout(context: CaseContext) -> None:
     """Without a timeout of its own, an endless loop gets two seconds, and is aborted then."""
-    prepared_model, started = addition.prepared(context, LOOP), time.monotonic()
+    prepared_model, started = prepared_or_unsupported(context, LOOP), time.monotonic()
     execution, _ = _run(context, prepared_model, _FOR_EVER, NO_LOOP_TIMEOUT)
     elapsed = time.monotonic() - started
     expect_aborted(execution)
@@ -150,7 +150,7 @@ def default_timeout(context: CaseContext) -> None:
 @cases.case("WHILE.longer_timeout", "NNHAL-CONTROLFLOW-011", "NNHAL-CONTROLFLOW-015", since=Version.V1_3)
 def longer_timeout(context: CaseContext) -> None:
     """An endless loop whose timeout is longer than the default one is aborted after its own, and not before."""
-    prepared_model, started = addition.prepared(context, LOOP), time.monotonic()
+    prepared_model, started = prepared_or_unsupported(context, LOOP), time.monotonic()
     timeout = DEFAULT_LOOP_TIMEOUT_DURATION_NS + 200 * MILLISECOND
     execution, _ = _run(context, prepared_model, _FOR_EVER, timeout)
     elapsed = time.monotonic() - started
@@ -173,7 +173,8 @@ def one_after_the_other(context: CaseContext) -> None:
         whole = min(whole, *(_length_ns(context, prepared_model) for _ in range(2)))
         if are_in_time and timeout <= whole // 2:  # else the device was slow when the timeout was chosen
             return
-    if any(_ends_in_time(context, addition.prepared(context, LOOP), whole // 4, _ONE_ROUND) for _ in range(_TRIES)):
+    single = prepared_or_unsupported(context, LOOP)
+    if any(_ends_in_time(context, single, whole // 4, _ONE_ROUND) for _ in range(_TRIES)):
         context.warn_quality("two loops that end in time one by one are aborted where they are in one model")
 
 
@@ -234,7 +235,7 @@ def _two_loops() -> Model:
 )
 def beside_a_packet(context: CaseContext) -> None:
     """A packet of a burst is answered though an asynchronous execution of its model is under way, in a long loop."""
-    prepared_model = addition.prepared(context, LOOP)
+    prepared_model = prepared_or_unsupported(context, LOOP)
     burst, packet = Burst(context, prepared_model), _filled(context, _ONE_ROUND)
     _answered(burst, packet, "before an asynchronous execution")
     endless = _request(_filled(context, _FOR_EVER), _SIZE)
@@ -261,7 +262,7 @@ def _answered(burst: Burst, packet: Pool, when: str) -> None:
 @cases.case("WHILE.ends_by_itself", "NNHAL-CONTROLFLOW-011", "NNHAL-CONTROLFLOW-013", since=Version.V1_3)
 def ends_by_itself(context: CaseContext) -> None:
     """A loop that ends is not cut short: neither without a timeout nor with the longest one."""
-    prepared_model = addition.prepared(context, LOOP)
+    prepared_model = prepared_or_unsupported(context, LOOP)
     for name, timeout in {"none": NO_LOOP_TIMEOUT, "maximum": MAXIMUM_LOOP_TIMEOUT_DURATION_NS}.items():
         rule = "NNHAL-CONTROLFLOW-012" if timeout == NO_LOOP_TIMEOUT else "NNHAL-CONTROLFLOW-013"
         with context.configuration(name), checks.about(rule):

@@ -17,7 +17,8 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Pair
 from npu_conformance.vts.lib.deadlines import LATE
-from npu_conformance.vts.lib.sums import Sum, has_size, of_size, prepared_or_unsupported, sum_of, twice, with_dimensions
+from npu_conformance.vts.lib.preparing import prepared_or_unsupported
+from npu_conformance.vts.lib.sums import Sum, has_size, of_size, sum_of, twice, with_dimensions
 
 cases = CaseGroup("vts.executions.behind_failures", group=Group.EXECUTION)
 _VALUES: tuple[Pair, ...] = ((0.25, 4.0), (-3.0, 1.5), (2.0, -1.0))

@@ -25,8 +25,8 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import SIZE, Addition, Pair
+from npu_conformance.vts.lib.preparing import prepared_or_unsupported
 from npu_conformance.vts.lib.structure_models import constant, graph, reference, tensor
-from npu_conformance.vts.lib.sums import prepared_or_unsupported
 
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)
 

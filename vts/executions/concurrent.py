@@ -28,11 +28,12 @@ from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition, Pair
 from npu_conformance.vts.lib.chain import LONG, Chain
 from npu_conformance.vts.lib.deadlines import MILLISECOND
-from npu_conformance.vts.lib.load import takes_several
+from npu_conformance.vts.lib.load import decline_if_exhausted
 from npu_conformance.vts.lib.loops import Loop, expect_aborted
 from npu_conformance.vts.lib.memory_domains.fixture import status_of
+from npu_conformance.vts.lib.preparing import prepared_or_unsupported
 from npu_conformance.vts.lib.structure_models import LOOP
-from npu_conformance.vts.lib.sums import Sum, has_size, of_size, prepared_or_unsupported, sum_of, with_dimensions
+from npu_conformance.vts.lib.sums import Sum, has_size, of_size, sum_of, with_dimensions
 
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)
 
@@ -89,7 +90,7 @@ def launched_ahead(context: CaseContext) -> None:
     asked = [(chain.request(pool), ExecutionOptions()) for pool in pools]
     for number, execution in enumerate(_by_notifications(context, prepared_model, asked)):
         if number:
-            takes_several(execution.status)
+            decline_if_exhausted(execution.status)
         checks.status(execution.status, {ErrorStatus.NONE}, "one of four executions in flight")
         chain.check(bytes(pools[number].read(3 * chain.size, chain.size)), starts[number])
 
@@ -99,7 +100,7 @@ def launched_ahead(context: CaseContext) -> None:
 )
 def one_is_aborted(context: CaseContext) -> None:
     """Of executions at once each has its own timeout, times and status: one loop has no end."""
-    prepared_model = addition.prepared(context, LOOP)
+    prepared_model = prepared_or_unsupported(context, LOOP)
     loops = [Loop(context, _LOOP_ROUNDS, step) for step in (1.0, 0.0, 2.0, 3.0)]
     options = [ExecutionOptions(number % 2 == 1, MAXIMUM_LOOP_TIMEOUT_DURATION_NS) for number in range(len(loops))]
     options[_ENDLESS] = ExecutionOptions(measure=True, loop_timeout=MILLISECOND)
@@ -107,7 +108,7 @@ def one_is_aborted(context: CaseContext) -> None:
     at_once = _by_threads if context.version.is_aidl else _by_notifications
     for number, execution in enumerate(at_once(context, prepared_model, asked)):
         if number:
-            takes_several(execution.status)
+            decline_if_exhausted(execution.status)
         if number == _ENDLESS:
             expect_aborted(execution)
             continue
@@ -144,7 +145,7 @@ def _by_notifications(context: CaseContext, prepared_model: PreparedModel, asked
     answers = [recorder.answers for recorder in recorders]
     seconds = context.manifest.deadlines.execute
     _wait(context, lambda: sum(map(len, answers)) >= len(answers), seconds, "execute")
-    takes_several(status)
+    decline_if_exhausted(status)
     for answer in answers:
         checks.equal(len(answer), 1, "number of notifications of one execution")
     return [answer[0] for answer in answers]
@@ -163,7 +164,7 @@ def other_sizes(context: CaseContext) -> None:
             for _ in range(_ROUNDS):
                 asked.clear()
                 execution = run()
-                takes_several(execution.status)
+                decline_if_exhausted(execution.status)
                 has_size(asked, execution, elements)
 
         return call
@@ -209,7 +210,7 @@ def _caller(context: CaseContext, prepared_model: PreparedModel, asked: Sum, nam
             measured = number % 2 == 1
             asked.clear()
             execution = runs[name, measured]()
-            takes_several(execution.status)
+            decline_if_exhausted(execution.status)
             asked.check(execution, f"{name} execution beside others")
             timing_rules(context, execution, measured=measured)
 

@@ -27,9 +27,10 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import ADDITIONS, SIZE, Addition
 from npu_conformance.vts.lib.memory_domains.fixture import types_of
+from npu_conformance.vts.lib.preparing import prepared_or_unsupported
 from npu_conformance.vts.lib.scalar_models import REALS, largest, padding
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, POOL, constant, graph, tensor
-from npu_conformance.vts.lib.sums import Sum, prepared_or_unsupported, sum_of, with_dimensions
+from npu_conformance.vts.lib.sums import Sum, sum_of, with_dimensions
 
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)
 
@@ -55,7 +56,8 @@ def _with_constant_at_odd_place(context: CaseContext, chosen: Addition) -> Prepa
     pool, element = context.pool(_POOL), SIZE // chosen.elements
     pool.write(0, bytes([FILL]) * _POOL)
     pool.write(element, chosen.packed(addition.B))
-    return addition.prepared(context, chosen.model_with_constant(pool.memory, location=DataLocation(0, element, SIZE)))
+    model = chosen.model_with_constant(pool.memory, location=DataLocation(0, element, SIZE))
+    return prepared_or_unsupported(context, model)
 
 
 def _adds_at_odd_places(
@@ -91,7 +93,7 @@ def odd_lengths(context: CaseContext) -> None:
             if chosen.since <= context.version and all(context.supported_operations(model)):
                 executor = next(ways)
                 with context.configuration(f"{chosen.operand_type.name.lower()}.{count}.{executor}"):
-                    _adds_few(context, chosen, addition.prepared(context, model), count, executor)
+                    _adds_few(context, chosen, prepared_or_unsupported(context, model), count, executor)
 
 
 def _adds_few(context: CaseContext, chosen: Addition, prepared_model: PreparedModel, count: int, executor: str) -> None:
@@ -122,7 +124,7 @@ def scalars(context: CaseContext) -> None:
             models.append((padding(chosen, scalar), struct.pack(form, 2.5), given + chosen.packed((2.5, 2.5))))
         for model, data, expected in models:
             if all(context.supported_operations(model)):
-                prepared_model = addition.prepared(context, model)
+                prepared_model = prepared_or_unsupported(context, model)
                 for executor in executors(context.version):
                     with context.configuration(f"{called}.bytes_{len(data)}.{executor}"):
                         _with_scalar_anywhere(context, given, prepared_model, data, expected, executor)

@@ -17,8 +17,9 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Pair
 from npu_conformance.vts.lib.deadlines import LATE
+from npu_conformance.vts.lib.preparing import prepared_or_unsupported
 from npu_conformance.vts.lib.request_edits import EDITS, small_request
-from npu_conformance.vts.lib.sums import prepared_or_unsupported, sum_of, with_dimensions
+from npu_conformance.vts.lib.sums import sum_of, with_dimensions
 
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)
 

@@ -38,9 +38,9 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition, Values
-from npu_conformance.vts.lib.preparing import prepared
+from npu_conformance.vts.lib.preparing import prepared, prepared_or_unsupported
 from npu_conformance.vts.lib.rejection import asked_by_text_alone
-from npu_conformance.vts.lib.sums import Sum, has_size, of_size, prepared_or_unsupported, sum_of, twice, with_dimensions
+from npu_conformance.vts.lib.sums import Sum, has_size, of_size, sum_of, twice, with_dimensions
 from npu_conformance.vts.lib.support import supports
 
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)

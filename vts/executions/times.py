@@ -17,6 +17,7 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.load import too_much
 from npu_conformance.vts.lib.loops import Loop
+from npu_conformance.vts.lib.preparing import prepared_or_unsupported
 from npu_conformance.vts.lib.structure_models import LOOP
 from npu_conformance.vts.lib.sums import sum_of
 
@@ -66,7 +67,7 @@ def longer_than_the_call(context: CaseContext) -> None:
 @cases.case("times.of_long_work", *_UNITS, since=Version.V1_3)
 def of_long_work(context: CaseContext) -> None:
     """The times of a short and a long loop differ as the caller sees it; a tiny part of that is a quality warning."""
-    prepared_model = addition.prepared(context, LOOP)
+    prepared_model = prepared_or_unsupported(context, LOOP)
     short, long = (_loop(context, prepared_model, rounds) for rounds in (1, _ROUNDS))
     if short[0] is None or long[0] is None:
         return
@@ -80,7 +81,7 @@ def of_long_work(context: CaseContext) -> None:
 @cases.case("times.of_callers_that_wait", *_UNITS, "NNHAL-TIMING-004", "NNHAL-TIMING-007", since=Version.V1_3)
 def of_callers_that_wait(context: CaseContext) -> None:
     """Executions that wait for each other report durations, of which the device's is within the driver's."""
-    prepared_model = addition.prepared(context, LOOP)
+    prepared_model = prepared_or_unsupported(context, LOOP)
     options = ExecutionOptions(measure=True, loop_timeout=MAXIMUM_LOOP_TIMEOUT_DURATION_NS)
     requests = [Loop(context, _ROUNDS).request for _ in range(_CALLERS)]
     executions = context.run_concurrently([bind(context, prepared_model, one, options) for one in requests])

@@ -19,10 +19,10 @@ from npu_conformance.harness.run.executing.launching import FencedOptions, Launc
 from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, MAXIMUM_LOOP_TIMEOUT_DURATION_NS, MISSED, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.deadlines import MILLISECOND, deadline
 from npu_conformance.vts.lib.fenced import FencedFixture, Sum, fenced_ways, launch_by, signal_all
 from npu_conformance.vts.lib.loops import Loop, expect_aborted
+from npu_conformance.vts.lib.preparing import prepared_or_unsupported
 from npu_conformance.vts.lib.structure_models import LOOP
 
 cases = CaseGroup("vts.fenced.limits", group=Group.EXECUTION)
@@ -99,7 +99,7 @@ def duration_from_the_signal(context: CaseContext) -> None:
 @cases.case("loop_timeout_from_the_loop", "NNHAL-CONTROLFLOW-011", "NNHAL-FENCED-005", since=_SINCE)
 def loop_timeout_from_the_loop(context: CaseContext) -> None:
     """The timeout of a loop counts from its beginning: one that the wait alone exceeds is kept."""
-    prepared_model = addition.prepared(context, LOOP)
+    prepared_model = prepared_or_unsupported(context, LOOP)
     hour = deadline("hour", context.version)
     besides = {
         "nothing": FencedOptions(),
@@ -186,7 +186,7 @@ def malformed(context: CaseContext) -> None:
 @cases.case("loop_timeout", "NNHAL-CONTROLFLOW-015", "NNHAL-FENCED-011", since=_SINCE)
 def loop_timeout(context: CaseContext) -> None:
     """A loop without end is aborted after a timeout of a millisecond, and the returned fence fails."""
-    prepared_model, request = addition.prepared(context, LOOP), Loop(context, 1, step=0.0).request
+    prepared_model, request = prepared_or_unsupported(context, LOOP), Loop(context, 1, step=0.0).request
     for form in forms(context.version):
         with context.configuration(form):
             launched = launch(
@@ -198,7 +198,7 @@ def loop_timeout(context: CaseContext) -> None:
 @cases.case("loop_timeout_of_another", "NNHAL-CONTROLFLOW-012", "NNHAL-FENCED-005", since=_SINCE)
 def loop_timeout_of_another(context: CaseContext) -> None:
     """A loop that waits keeps its timeout: another execution of its model, of a nanosecond, comes in between."""
-    prepared_model = addition.prepared(context, LOOP)
+    prepared_model = prepared_or_unsupported(context, LOOP)
     for form in forms(context.version):
         with context.configuration(form):
             loop, fence, options = Loop(context, 50), context.fence(), FencedOptions(form=form)

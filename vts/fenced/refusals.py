@@ -17,6 +17,7 @@ from npu_conformance.specs.neuralnetworks.types import Request
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.fenced import FencedFixture
+from npu_conformance.vts.lib.preparing import prepared_or_unsupported
 from npu_conformance.vts.lib.request_edits import EDITS, RequestEdit
 
 _behaviours = CaseGroup("vts.fenced.refusals", group=Group.VALIDATION)
@@ -136,4 +137,4 @@ def _with_output(context: CaseContext, fixture: FencedFixture, dimensions: tuple
     model = fixture.chosen.model()
     operands = list(model.main.operands)
     operands[_OUTPUT] = replace(operands[_OUTPUT], dimensions=dimensions)
-    return addition.prepared(context, replace(model, main=replace(model.main, operands=tuple(operands))))
+    return prepared_or_unsupported(context, replace(model, main=replace(model.main, operands=tuple(operands))))

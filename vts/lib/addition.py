@@ -13,7 +13,6 @@ from npu_conformance.harness.judge.tolerance import ORDINARY, floor
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import execute
-from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandLifeTime, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -29,6 +28,7 @@ from npu_conformance.specs.neuralnetworks.types import (
     Subgraph,
 )
 from npu_conformance.specs.versions import OLDEST, Version
+from npu_conformance.vts.lib.preparing import prepared_or_unsupported
 
 SIZE = 8
 """Bytes of each of the three tensors, whatever their type."""
@@ -113,8 +113,9 @@ class Addition:
         return self._model(constant, (0,), pools)
 
     def prepared(self, context: CaseContext, constant: Memory | None = None) -> PreparedModel:
-        """Prepare the model, with a constant where its pool is given; NotSupported as of `prepared`."""
-        return prepared(context, self.model() if constant is None else self.model_with_constant(constant))
+        """Prepare the model, with a constant where its pool is given; NotSupported as of `prepared_or_unsupported`."""
+        model = self.model() if constant is None else self.model_with_constant(constant)
+        return prepared_or_unsupported(context, model)
 
     def put(self, pool: Pool, second: Pair = B, *, start: int = 0) -> None:
         """Write the summands where `request` has them, and nothing where it has the sum."""
@@ -136,7 +137,7 @@ class Addition:
         self.put(pool, second, start=start)
         execution = execute(context, prepared_model, request(pool.memory, inputs, start), measure=False)
         checks.status(execution.status, {ErrorStatus.NONE}, what)
-        self.check(result(pool, start), (A[0] + second[0], A[1] + second[1]), f"{what}, sum of {A} and {second}")
+        self.check(result(pool, start), plus(A, second), f"{what}, sum of {A} and {second}")
 
     def _filled(self, values: Values) -> Values:
         return values * (self.elements // 2)
@@ -175,6 +176,11 @@ ADDITIONS = (
 """Types in the order in which they are tried."""
 
 
+def plus(one: Pair, other: Pair) -> Pair:
+    """What two pairs add up to."""
+    return one[0] + other[0], one[1] + other[1]
+
+
 def request(pool: Memory, inputs: int = 2, start: int = 0) -> Request:
     """All tensors in POOL bytes of one pool, from `start` on."""
     places = (DataLocation(0, start + at, SIZE) for at in (0, _SECOND, OUTPUT))
@@ -203,16 +209,3 @@ def supported(context: CaseContext) -> Addition:
             return addition
     names = ", ".join(addition.operand_type.name for addition in tried)
     raise NotSupported(f"ADD is supported of none of {names}")
-
-
-def prepared(context: CaseContext, small: Model) -> PreparedModel:
-    """Prepare a model of one operation. NotSupported where the device said that it does not support it."""
-    (operation,) = small.main.operations
-    what = f"{OperationType(operation.type).name} of {OperandType(small.main.operands[operation.inputs[0]].type).name}"
-    is_supported = all(context.supported_operations(small))
-    preparation = context.prepare(small)
-    if preparation.prepared_model is not None:
-        return preparation.prepared_model
-    if is_supported:
-        model_of(preparation, f"prepareModel of a supported {what}, notified")
-    raise NotSupported(f"{what} is not supported" + (" with a constant in a pool" if small.pools else ""))

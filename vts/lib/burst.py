@@ -8,10 +8,8 @@ from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.shape_count import check_shape_count
-from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import Execution
-from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -25,6 +23,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition, Pair
+from npu_conformance.vts.lib.preparing import prepared_or_unsupported
 
 _INPUTS, _OUTPUT, _APART = (0, 16), 32, 32
 PAIRS: tuple[Pair, Pair, Pair, Pair] = (addition.A, addition.B, (0.5, -1.0), (-0.25, 2.0))
@@ -75,22 +74,14 @@ class BurstFixture:
 def burst_fixture(context: CaseContext, *, outputs: int = 1) -> BurstFixture:
     """Prepare the addition. NotSupported where the device adds nothing."""
     chosen = addition.supported(context)
-    prepared_model = chosen.prepared(context) if outputs == 1 else _prepared(context, several(chosen.model(), outputs))
+    model = chosen.model() if outputs == 1 else several(chosen.model(), outputs)
+    prepared_model = prepared_or_unsupported(context, model)
     return BurstFixture(context, chosen, prepared_model, context.pool(_size(outputs)), outputs)
 
 
 def _size(outputs: int) -> int:
-    """Bytes of a pool: 64 for one output, as the edits of `requests` expect it."""
+    """Bytes of a pool: as many for one output as `addition.POOL`, which the edits of requests are made for."""
     return _OUTPUT + outputs * _APART
-
-
-def _prepared(context: CaseContext, model: Model) -> PreparedModel:
-    supported, preparation = all(context.supported_operations(model)), context.prepare(model)
-    if preparation.prepared_model is None:
-        if supported:
-            model_of(preparation, "prepareModel of supported additions, notified")
-        raise NotSupported("a model of several additions is not supported")
-    return preparation.prepared_model
 
 
 def several(model: Model, count: int) -> Model:
@@ -102,8 +93,3 @@ def several(model: Model, count: int) -> Model:
     operations = tuple(Operation(graph.operations[0].type, graph.operations[0].inputs, (index,)) for index in indexes)
     main = replace(graph, operands=(*used, *(total,) * count), operations=operations, output_indexes=indexes)
     return replace(model, main=main)
-
-
-def added(first: Pair, second: Pair) -> Pair:
-    """The sum that is expected."""
-    return first[0] + second[0], first[1] + second[1]

@@ -37,7 +37,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import SIZE, SUM, A, B, Pair
-from npu_conformance.vts.lib.load import takes_several
+from npu_conformance.vts.lib.load import decline_if_exhausted
 
 _STEP = 16
 POOL, PLACES = 4 * _STEP, (0, _STEP, 2 * _STEP)
@@ -124,7 +124,7 @@ class Sum:
         launched = launch(context, model, self.request, wait_for, options, settle=settle, held_by=held_by)
         if fixture.in_flight and launched.status in EXHAUSTED:
             fixture.let_end()
-            takes_several(launched.status)
+            decline_if_exhausted(launched.status)
         if launched.fence is not None:
             fixture.in_flight.append(weakref.ref(launched))
         return launched

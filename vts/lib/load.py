@@ -92,7 +92,7 @@ def _few(runners: Sequence[Runner]) -> int:
     return max(1, min(_FEW, int(in_time)))
 
 
-def takes_several(status: int) -> None:
+def decline_if_exhausted(status: int) -> None:
     """NotSupported where a device refuses an execution for those that it has: it need not take several at once."""
     if status in EXHAUSTED:
         raise NotSupported("the device takes no execution beside others")

@@ -19,7 +19,7 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestMemoryPool,
     Subgraph,
 )
-from npu_conformance.vts.lib.addition import SIZE, Addition, Pair
+from npu_conformance.vts.lib.addition import SIZE, Addition, Pair, plus
 from npu_conformance.vts.lib.structure_models import (
     COPY,
     INPUT,
@@ -43,11 +43,6 @@ STEPS: tuple[Pair, ...] = (
 def pairs(number: int) -> list[Pair]:
     """Values that every type has exactly; 120 in a row differ."""
     return [((at * 7 % 40 - 20) / 4, (at * 11 % 24 - 12) / 4) for at in range(number)]
-
-
-def plus(one: Pair, other: Pair) -> Pair:
-    """The sum."""
-    return one[0] + other[0], one[1] + other[1]
 
 
 def chain(chosen: Addition, length: int) -> Model:

@@ -25,7 +25,7 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestArgument,
     RequestMemoryPool,
 )
-from npu_conformance.vts.lib.addition import SIZE, A, Addition, Pair
+from npu_conformance.vts.lib.addition import SIZE, A, Addition, Pair, plus
 from npu_conformance.vts.lib.structure_models import COPY, INPUT, OUTPUT, POOL, constant, graph, tensor
 
 COPIED, IN_ONE_POOL = "copied", "in_one_pool"
@@ -98,7 +98,7 @@ class Sums:
 
     def _expected(self) -> list[Pair]:
         """All outputs, one behind the other."""
-        sums = [[(A[0] + first, A[1] + second) for first, second in one] for one in self.constants]
+        sums = [[plus(A, second) for second in one] for one in self.constants]
         if self.is_clipped:
             sums[-1] = [(max(first, 0.0), max(second, 0.0)) for first, second in sums[-1]]
         return [pair for one in (sums[::-1] if self.is_reversed else sums) for pair in one]

@@ -1,6 +1,8 @@
-"""Prepares the model of a vector."""
+"""Prepares models; what a device says that it does not support is NotSupported, and named."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from npu_conformance.corpus.constant_layouts import COPIED
 from npu_conformance.corpus.vectors import Vector
@@ -11,6 +13,8 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.model_text import operand_type_name, operation_name
+from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.vts.lib.constant_pools import PooledConstants
 from npu_conformance.vts.lib.support import support
 
@@ -51,3 +55,26 @@ def prepared(
             open_sizes = " with outputs of unknown size" if unspecified or unranked else ""
             raise NotSupported(f"not supported: {' '.join(names)}{open_sizes}")
     return model_of(preparation)
+
+
+def prepared_or_unsupported(context: CaseContext, model: Model) -> PreparedModel:
+    """Prepare a model. NotSupported where the device said before that it does not support all of its operations."""
+    supported = context.supported_operations(model)
+    preparation = context.prepare(model)
+    if preparation.prepared_model is not None:
+        return preparation.prepared_model
+    if all(supported):
+        model_of(preparation, "prepareModel of a supported model, notified")
+    where = " with a constant in a pool" if model.pools else ""
+    raise NotSupported(f"not supported: {', '.join(_unsupported(model, supported))}{where}")
+
+
+def _unsupported(model: Model, supported: Sequence[bool]) -> list[str]:
+    """The operations that are not supported, each with the type of its first operand."""
+    operands = model.main.operands
+    named = {
+        f"{operation_name(operation.type)} of {operand_type_name(operands[operation.inputs[0]].type)}"
+        for operation, is_supported in zip(model.main.operations, supported, strict=True)
+        if not is_supported
+    }
+    return sorted(named)

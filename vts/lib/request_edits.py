@@ -12,13 +12,11 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
     Request,
-    RequestArgument,
-    RequestMemoryPool,
 )
 from npu_conformance.specs.versions import OLDEST, Version
 from npu_conformance.vts.lib import addition
 
-_SIZE, _POOL = addition.SIZE, 64
+_SIZE, _POOL = addition.SIZE, addition.POOL
 Edit = Callable[[Request, int], Request]
 """Makes a request for tensors of so many elements invalid."""
 
@@ -40,10 +38,7 @@ class RequestEdit:
 
 def small_request(context: CaseContext) -> Request:
     """The valid request that is edited."""
-    pool = RequestMemoryPool(pool=context.pool(_POOL).memory)
-    inputs = tuple(RequestArgument(location=DataLocation(0, offset, _SIZE)) for offset in (0, 16))
-    outputs = (RequestArgument(location=DataLocation(0, 32, _SIZE)),)
-    return Request(inputs, outputs, (pool,))
+    return addition.request(context.pool(_POOL).memory)
 
 
 def _input(request: Request, **fields: object) -> Request:

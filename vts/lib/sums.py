@@ -8,13 +8,10 @@ from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.outputs import FILL
-from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import Execution
-from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperationType
-from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
     Model,
@@ -44,7 +41,7 @@ class Sum:
         """Write other values of the second summand into the same memory; returns what is to be expected then."""
         self.inputs.write(_PLACES[1], self.chosen.packed(second))
         self.clear()
-        return Sum(self.chosen, self.inputs, self.outputs, self.request, total(second))
+        return Sum(self.chosen, self.inputs, self.outputs, self.request, addition.plus(addition.A, second))
 
     def clear(self) -> None:
         """Fill the output pool, so that nothing of an earlier execution is left."""
@@ -66,11 +63,6 @@ class Sum:
         return replace(self.request, outputs=tuple(outputs))
 
 
-def total(second: Pair) -> Pair:
-    """What the first summand and this one add up to."""
-    return addition.A[0] + second[0], addition.A[1] + second[1]
-
-
 def sum_of(context: CaseContext, chosen: Addition, second: Pair = addition.B, *, outputs: int = 1) -> Sum:
     """A request over new pools. outputs: how many the model has, as of `twice`."""
     input_pool, output_pool = context.pool(_POOL), context.pool(_POOL)
@@ -79,7 +71,7 @@ def sum_of(context: CaseContext, chosen: Addition, second: Pair = addition.B, *,
         for pool, count in ((0, 2), (1, outputs))
     )
     pools = tuple(RequestMemoryPool(pool=pool.memory) for pool in (input_pool, output_pool))
-    made = Sum(chosen, input_pool, output_pool, Request(inputs, results, pools), total(second))
+    made = Sum(chosen, input_pool, output_pool, Request(inputs, results, pools), addition.plus(addition.A, second))
     input_pool.write(_PLACES[0], chosen.packed(addition.A))
     return made.put(second)
 
@@ -105,17 +97,6 @@ def with_dimensions(model: Model, dimensions: tuple[int, ...], *, inputs: bool =
         for index, operand in enumerate(main.operands)
     )
     return replace(model, main=replace(main, operands=operands))
-
-
-def prepared_or_unsupported(context: CaseContext, model: Model) -> PreparedModel:
-    """Prepare an addition with two outputs, or with unknown sizes; NotSupported where the device may decline it."""
-    supported = all(context.supported_operations(model))
-    preparation = context.prepare(model)
-    if preparation.prepared_model is not None:
-        return preparation.prepared_model
-    if supported:
-        model_of(preparation)
-    raise NotSupported("the device does not support the addition with two outputs, or with unknown sizes")
 
 
 def of_size(asked: Sum, elements: int) -> Request:

@@ -24,6 +24,7 @@ from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.deadlines import LATE, MILLISECOND, deadline, wait_until_over
 from npu_conformance.vts.lib.limits import HINTED, Way, unusual, ways
 from npu_conformance.vts.lib.loops import expect_aborted, expect_sooner_than_default
+from npu_conformance.vts.lib.preparing import prepared_or_unsupported
 from npu_conformance.vts.lib.structure_models import LOOP
 from npu_conformance.vts.lib.sums import Sum, sum_of
 
@@ -65,7 +66,7 @@ def wrong_beside_others(context: CaseContext) -> None:
 def loop_beside_others(context: CaseContext) -> None:
     """The timeout of a loop counts by itself: neither the default one does nor a distant limit beside it."""
     _, request = _request_of_loop(context, _FOR_EVER)
-    found = ways(context, addition.prepared(context, LOOP), request)
+    found = ways(context, prepared_or_unsupported(context, LOOP), request)
     for beside, other in _neighbours(context).items():
         limits = _together(ExecutionOptions(loop_timeout=MILLISECOND), other)
         for name, way in _taking(found, limits):
@@ -94,7 +95,7 @@ def distant(context: CaseContext) -> None:
 def distant_for_a_loop(context: CaseContext) -> None:
     """Limits that are far away or none, in any mixture, end no loop of one round."""
     pool, request = _request_of_loop(context, _ONE_ROUND)
-    found = ways(context, addition.prepared(context, LOOP), request)
+    found = ways(context, prepared_or_unsupported(context, LOOP), request)
     for names, limits in _distant_limits(context, {"none": -1, "longest": _LONGEST}):
         for name, way in _taking(found, limits):
             with context.configuration(f"{name}.{'_'.join(names)}"):

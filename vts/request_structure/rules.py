@@ -33,6 +33,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.specs.versions import NEWEST, OLDEST, Version
 from npu_conformance.vts.lib import addition, aosp_verdict, edits
 from npu_conformance.vts.lib.addition import Addition
+from npu_conformance.vts.lib.preparing import prepared_or_unsupported
 from npu_conformance.vts.lib.rejection import asked_by_text_alone, expect_request_rejected
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, graph, tensor
 
@@ -105,7 +106,7 @@ def _runner(row: Row) -> Callable[[CaseContext], None]:
     def run(context: CaseContext) -> None:
         chosen = addition.supported(context)
         model = _model(row, chosen)
-        prepared_model = addition.prepared(context, model)
+        prepared_model = prepared_or_unsupported(context, model)
         pool = context.pool(_POOL)
         for offset in (0, _POOL - _SIZE):
             pool.write(offset, chosen.packed(addition.A))
@@ -169,7 +170,7 @@ def _executes_without_axes(context: CaseContext) -> None:
     axes = tensor(OperandType.TENSOR_INT32, [1], INPUT)
     operands = [tensor(dimensions=[1, 2], lifetime=INPUT), axes, tensor(lifetime=OUTPUT)]
     model = Model(graph(operands, [Operation(OperationType.SQUEEZE, (0, 1), (2,))]))
-    prepared_model = addition.prepared(context, model)
+    prepared_model = prepared_or_unsupported(context, model)
     pool = context.pool(_POOL)
     pool.write(0, addition.packed(addition.A))
     inputs = (RequestArgument(location=DataLocation(0, 0, _SIZE)), RequestArgument(has_no_value=True))
