@@ -50,7 +50,7 @@ _MOST_LINES = 50_000
 """Of single lines, of which a second has more than ten thousand."""
 _SPEED = 500
 """Inputs by which the speed is measured, of the reference in this process."""
-Search = Callable[[Target, evolution.Sights, int], None]
+Search = Callable[[Target, evolution.Features, int], None]
 
 
 class _FoundError(Exception):
@@ -122,14 +122,14 @@ def _figures_of_lines() -> Iterator[Figure]:
 
 
 def sights_of(target: Target, data: bytes) -> frozenset[int]:
-    return frozenset(zlib.crc32(sight.encode()) for sight in target.run(data))
+    return frozenset(zlib.crc32(feature.encode()) for feature in target.run(data))
 
 
-def _evolution(target: Target, attack: evolution.Sights, runs: int) -> None:
+def _evolution(target: Target, attack: evolution.Features, runs: int) -> None:
     evolution.search(target, attack, seed=_SEED, runs=runs)
 
 
-def _hypothesis(target: Target, attack: evolution.Sights, runs: int) -> None:
+def _hypothesis(target: Target, attack: evolution.Features, runs: int) -> None:
     hypothesis_engine.search(target, attack, seed=_SEED, runs=runs)
 
 
@@ -144,7 +144,7 @@ def _speed(fuzzer: Fuzzer, runs: int) -> float:
     return runs / seconds
 
 
-def _seconds(target: Target, attack: evolution.Sights, runs: int) -> float:
+def _seconds(target: Target, attack: evolution.Features, runs: int) -> float:
     leave_to_the_end()
     started = time.process_time()
     evolution.search(target, attack, seed=_SEED, runs=runs)

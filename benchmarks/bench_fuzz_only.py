@@ -25,7 +25,7 @@ SECONDS = 60.0
 """Of a processor, for each fault and engine, from the first input on."""
 _LONGEST = 24 * 3600.0
 _SEED = 1
-Search = Callable[[Target, evolution.Sights, int], None]
+Search = Callable[[Target, evolution.Features, int], None]
 
 
 class _Over(BaseException):
@@ -86,15 +86,15 @@ def _seconds(faulty: Target, healthy: Target, search: Search) -> float | None:
     return None
 
 
-def _evolution(target: Target, attack: evolution.Sights, seed: int) -> None:
+def _evolution(target: Target, attack: evolution.Features, seed: int) -> None:
     evolution.search(target, attack, seed=seed, seconds=_LONGEST)
 
 
-def _hypothesis(target: Target, attack: evolution.Sights, seed: int) -> None:
+def _hypothesis(target: Target, attack: evolution.Features, seed: int) -> None:
     hypothesis_engine.search(target, attack, seed=seed, seconds=_LONGEST)
 
 
-def _random(target: Target, attack: evolution.Sights, seed: int) -> None:
+def _random(target: Target, attack: evolution.Features, seed: int) -> None:
     random_bytes.search(target, attack, seed=seed)
 
 

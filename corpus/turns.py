@@ -40,7 +40,7 @@ DATA = {
 """Types of which no operation has parameters."""
 
 _LARGEST = 2.0**24
-"""Of a value: up to here floats hold every integer."""
+"""The largest magnitude of a value: up to here floats hold every integer."""
 
 _RECURRENT = {
     "BIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_RNN", "LSTM", "RNN", "SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM",

@@ -83,7 +83,7 @@ def in_process(context: CaseContext) -> None:
 
 @cases.case("many_models", "ML-CRS-005", "ML-CRS-001", "ML-CRS-002")
 def many_models(context: CaseContext) -> None:
-    """A dozen models are loaded at once, each in a thread that infers it: what fits singly fits beside the others."""
+    """A dozen threads each load a model and infer it: what fits singly fits beside the others."""
     from npu_conformance.mlts.lib import clients
     from npu_conformance.mlts.lib.loading import run
 

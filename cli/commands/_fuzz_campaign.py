@@ -201,8 +201,8 @@ def _counts(campaign: Campaign) -> str:
     last = f", the last new at {campaign.findings[-1].at:.0f} s" if campaign.findings else ""
     return (
         f"{counted(len(campaign.rounds), 'round')}, {counted(campaign.executions, 'run')} "
-        f"({campaign.executions / max(campaign.elapsed, 1e-9):,.0f} a second), corpus {corpus:,}, sights {features:,}, "
-        f"findings {campaign.folder.count}{last}"
+        f"({campaign.executions / max(campaign.elapsed, 1e-9):,.0f} a second), corpus {corpus:,}, "
+        f"features {features:,}, findings {campaign.folder.count}{last}"
     )
 
 

@@ -38,7 +38,7 @@ def run(options: argparse.Namespace, wanted: SessionOptions, starting: Starting)
         summary, told = _run(options, session, console)
         if not options.part:
             twice = told if one_place(sys.stdout, sys.stderr) else ()
-            console.say("\n".join(summary.lines(console.paint, told=twice)))
+            console.say("\n".join(summary.lines(console.paint, already_explained=twice)))
         return summary.exit_code
     finally:
         session.close()

@@ -48,7 +48,7 @@ def header(chosen: Iterable[Vector]) -> str:
             for number, example in enumerate(vector.examples):
                 name = f"{_identifier(f'{vector.operation}_{vector.name}')}_{number}"
                 blocks += _block(name, vector, example)
-                entries.append(_entry(name, vector, example))
+                entries.append(_entry(name, vector))
     table = f"static const npu_vector npu_vectors[] = {{\n{_joined(entries)}}};\n" if entries else ""
     count = f"enum {{ npu_vector_count = {len(entries)} }};\n"
     return f"{_BEGINNING}\n{''.join(blocks)}\n{table}{count}#endif\n"
@@ -86,7 +86,7 @@ def _value(vector: Vector, name: str, array: Array | None, given: str) -> str:
     )
 
 
-def _entry(name: str, vector: Vector, example: Example) -> str:
+def _entry(name: str, vector: Vector) -> str:
     (operation,) = vector.operations
     title = f"{vector.operation}.{vector.name}"
     return (

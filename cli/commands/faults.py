@@ -116,8 +116,7 @@ def _require_sense(options: argparse.Namespace) -> None:
         "--per-operation": options.per_operation,
         "--scheduler": options.scheduler,
     }
-    for flag in [flag for flag, is_set in of_mutants.items() if is_set and options.mutants is None]:
-        raise UsageError(f"{flag}: only with --mutants")
+    _require_with("--mutants", options.mutants is not None, of_mutants)
     require_positive("-n", options.processes)
     if options.expression and not (options.variants or options.all_cases):
         raise UsageError("-k: only with --variants or --all-cases")
@@ -127,13 +126,19 @@ def _require_sense(options: argparse.Namespace) -> None:
         "--sample-cases": options.sample_cases is not None,
         "--isolation": options.isolation != "inprocess",
     }
-    for flag in [flag for flag, is_set in narrowed.items() if is_set and not options.variants]:
-        raise UsageError(f"{flag}: only with --variants")
+    _require_with("--variants", options.variants, narrowed)
     if options.all_cases and (options.variants or options.reach or options.mutants is not None):
         raise UsageError("--all-cases: only where faults are run")
     require_positive("--sample-cases", options.sample_cases)
     require_positive("--sample", options.sample)
     require_not_negative("--mutants", options.mutants or 0)
+
+
+def _require_with(other: str, is_there: bool, flags: Mapping[str, object]) -> None:
+    """Refuse the first of the flags that is set without the other one."""
+    given = [flag for flag, is_set in flags.items() if is_set]
+    if given and not is_there:
+        raise UsageError(f"{given[0]}: only with {other}")
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -183,8 +188,8 @@ def _reach(options: argparse.Namespace) -> int:
 
     cases = kill_matrix.all_cases()
     known = reach.areas(cases)
-    for unknown in sorted(set(options.ids) - set(known)):
-        raise UsageError(f"--reach: no area is called {unknown}; there are {' '.join(known)}")
+    if unknown := sorted(set(options.ids) - set(known)):
+        raise UsageError(f"--reach: no area is called {unknown[0]}; there are {' '.join(known)}")
     rows = []
     for area in options.ids or known:
         rows.append(reach.reach(area, cases, registry.faults().values()))

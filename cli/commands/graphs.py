@@ -128,13 +128,17 @@ def _run(options: argparse.Namespace, campaign: Campaign, console: Console) -> b
             if found is not None:
                 _tell(console, options, found)
             if campaign.is_interrupted:
-                raise KeyboardInterrupt
+                return _interrupted(console)
             if campaign.is_over:
                 break
     except KeyboardInterrupt:
-        console.say("interrupted")
-        return False
+        return _interrupted(console)
     return True
+
+
+def _interrupted(console: Console) -> bool:
+    console.say("interrupted")
+    return False
 
 
 def _seeds(options: argparse.Namespace) -> Iterator[int]:

@@ -114,10 +114,10 @@ def _replays(options: argparse.Namespace, readable: Sequence[tuple[FailureFile, 
     versions = sorted({failure.hal_version.value for failure, _ in readable})
     if options.hal is None and len(versions) > 1:
         raise UsageError(f"{options.file}: the failures are of HAL {' and '.join(versions)}: choose one with --hal")
-    options.hal = options.hal or versions[0]
+    session = session_options(options, hal=options.hal or versions[0])
     with ExitStack() as opened:
-        subject = opened.enter_context(closing(open_by_options(session_options(options))))
-        beside = open_beside(session_options(options))
+        subject = opened.enter_context(closing(open_by_options(session)))
+        beside = open_beside(session)
         if beside is not None:
             opened.enter_context(closing(beside))
         for failure, case in readable:

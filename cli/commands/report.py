@@ -138,13 +138,13 @@ def _show_failures(console: Console, outcome: Results, verdicts: list[CaseResult
     leading = symptoms.lines(symptoms.grouped(red_that_ran(verdicts)), console.paint)
     red = [result for result in verdicts if is_red(result.outcome, result.dispositions)]
 
-    def _explained(cases: Iterable[CaseResult]) -> Iterator[str]:
+    def explained(cases: Iterable[CaseResult]) -> Iterator[str]:
         return (explain(result, console.paint, replays.of(result)) for result in cases)
 
     excused = excused_that_ran(verdicts)
     also = [f"what is excused, {excuses(excused)}:"] if excused else []
     findings = [] if red else [f"red: {one_line(line)}" for line in (*outcome.red, *outcome.problems)]
-    told = [*findings, *leading, *_explained(red), *also, *_explained(excused)]
+    told = [*findings, *leading, *explained(red), *also, *explained(excused)]
     console.say("\n".join(told) or "nothing is red")
 
 

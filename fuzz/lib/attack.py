@@ -91,7 +91,7 @@ class Attack:
             self._meet(data, ended, self._fails)
             seen = (signature(ended),)
         self._applied += 1
-        features = self._coverage.features().union(zlib.crc32(sight.encode()) for sight in seen)
+        features = self._coverage.features().union(zlib.crc32(feature.encode()) for feature in seen)
         self._look_for_leaks(data)
         self._keep(data, features)
         return features
@@ -211,7 +211,7 @@ class FullError(BaseException):
 
 
 def ending_of(error: BaseException, folder: Path) -> Ending:
-    """How a round ends outside of whose inputs something was raised.
+    """How a round ends in which something was raised outside of any input.
 
     That is reported as a finding with the input before it, mostly one of the kind harness-defect: it is no death of the
     subject. Full disks and plug-ins that cannot be had are no findings, and a lack of memory is the subject's doing.

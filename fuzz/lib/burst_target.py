@@ -112,8 +112,8 @@ class _Play:
         traces = Traces(NAMES)
         for step in steps:
             if is_sendable(step, self._version):
-                for sight in self._perform(step):
-                    self._seen.update(traces.sights(step, sight))
+                for feature in self._perform(step):
+                    self._seen.update(traces.features(step, feature))
         for number in self.bursts:
             self._execute(Execute(number, _PROBE))
         return tuple(self._seen)
@@ -246,8 +246,8 @@ class _Play:
         self._fixture.fill(contents)
         before = {serial: bytes(content) for serial, content in contents.items()}
         answer = guarded(asked.what, lambda: self._answer(asked, burst, packet))
-        sights = self._judge.judge(asked, answer, before, self._fixture.read())
-        return [f"{sight}{' plain' if asked.step.plain else ''}" for sight in sights]
+        features = self._judge.judge(asked, answer, before, self._fixture.read())
+        return [f"{feature}{' plain' if asked.step.plain else ''}" for feature in features]
 
     def _put_inputs(self, asked: Asked, contents: dict[int, bytearray]) -> None:
         nothing = bytearray()

@@ -126,7 +126,7 @@ class _Play:
         traces = Traces(NAMES)
         for step in steps:
             if is_sendable(step, self._context.version):
-                self._seen.update(traces.sights(step, self._perform(step)))
+                self._seen.update(traces.features(step, self._perform(step)))
         for number in range(CACHES):
             if any(self._caches[number].contents()):
                 self._restore(Restore(number))

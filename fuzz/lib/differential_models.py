@@ -276,7 +276,7 @@ def pieces(data: bytes) -> Iterator[bytes]:
                 yield encoded(one)
 
 
-def sights(vector: Vector) -> Iterator[str]:
+def features(vector: Vector) -> Iterator[str]:
     """What tells one model from others: operations with their types and ranks, and which reads which."""
     writer = {name: one.type for one in vector.operations for name in one.outputs}
     for one in vector.operations:

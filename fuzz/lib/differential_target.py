@@ -74,7 +74,7 @@ class DifferentialTarget:
             raise
         if seen[0] not in _NOT_TAKEN:
             self._learn(vector)
-        return tuple(f"{sight} {' '.join(seen)}" for sight in differential_models.sights(vector))
+        return tuple(f"{feature} {' '.join(seen)}" for feature in differential_models.features(vector))
 
     def _learn(self, vector: Vector) -> None:
         """Note operations that the subject has taken, with their types."""

@@ -156,7 +156,7 @@ class Traces:
         self._latest: dict[tuple[str, int], tuple[str, ...]] = {}
         self._before = ""
 
-    def sights(self, step: object, outcome: str) -> Iterator[str]:
+    def features(self, step: object, outcome: str) -> Iterator[str]:
         """Note a step with what came of it, its first word being the most important; returns what was seen."""
         word = f"{type(step).__name__} {outcome}"
         yield word

@@ -111,7 +111,7 @@ class _Play:
             what = _NUMBER.sub("N", problem.split(": ", 1)[-1])
             raise Found("wrong-status", f"{requirement}: {problem}, after {step}", f"{requirement} {what}")
         self._look(f"{type(step).__name__} {outcome}")
-        self._seen.update(self._traces.sights(step, outcome))
+        self._seen.update(self._traces.features(step, outcome))
 
     def _look(self, word: str) -> None:
         """What tells histories apart: what each step caused, and how the requests of all apps stand."""

@@ -177,7 +177,7 @@ class _Play:
         traces = Traces(NAMES)
         for step in steps:
             if is_sendable(step, self._version):
-                self._seen.update(traces.sights(step, self._perform(step)))
+                self._seen.update(traces.features(step, self._perform(step)))
                 self._let_go_of_the_lost()
         for number in list(self._living):
             self._read(Read(number))

@@ -83,7 +83,7 @@ class RequestTarget:
         except (Crashed, Hung):
             self._vectors.clear()
             raise
-        return tuple(f"{given.vector.partition('/')[0]} {sight}" for sight in seen)
+        return tuple(f"{given.vector.partition('/')[0]} {feature}" for feature in seen)
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
         """Without one edit; then with a smaller number in one."""

@@ -90,7 +90,7 @@ class _Play:
         seen, traces = set[str](), Traces(NAMES)
         for step in steps:
             if is_sendable(step):
-                seen.update(traces.sights(step, self._perform(step)))
+                seen.update(traces.features(step, self._perform(step)))
         self._finish()
         told = sorted(stream.told for stream in self._judge.streams.values())
         self._probe()

@@ -195,7 +195,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
             raise pytest.UsageError(str(error)) from None
         config.stash[_NOT_STARTED] = str(error)
     else:
-        _leave_what_is_owed(session)
+        _deselect_finished(session)
 
 
 def _start(config: pytest.Config, cases: Sequence[Case]) -> None:
@@ -204,7 +204,7 @@ def _start(config: pytest.Config, cases: Sequence[Case]) -> None:
     ours.begin()
 
 
-def _leave_what_is_owed(session: pytest.Session) -> None:
+def _deselect_finished(session: pytest.Session) -> None:
     """Deselect what has its verdict from the run that is resumed."""
     ours = session.config.stash[_SESSION]
     if ours.options.resume:

@@ -174,7 +174,7 @@ def read_expression(config: pytest.Config) -> Callable[[str], bool] | None:
 
 
 def arrange(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the cases of -k and --npu-shard, in the order of --npu-budget or --npu-shuffle, behind all other tests.
+    """Keep the cases of -k and --npu-shard, in the order of --npu-budget or --npu-shuffle, after all other tests.
 
     Raises DocumentError for a shard that is none.
     """

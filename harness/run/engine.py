@@ -345,7 +345,10 @@ def _with_failure_file(write: OnFailure, context: CaseContext, result: CaseResul
 
 
 def _graver(first: OutcomeDetails, later: OutcomeDetails) -> OutcomeDetails:
-    """The graver of two; that cleaning up went well is no news, nor that nothing answers behind a crash or a hang."""
+    """The graver of two.
+
+    A clean-up that succeeds changes nothing, nor does a subject that stays silent after its crash or hang.
+    """
     follows = first.lost_host and later.outcome is not Outcome.SUITE_ERROR
     if follows or later.outcome is Outcome.PASS or worst(first.outcome, later.outcome) is first.outcome:
         return first

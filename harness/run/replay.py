@@ -70,7 +70,7 @@ class Replay:
 
     @property
     def told(self) -> CaseResult:
-        """The result of what had failed: other configurations of the case, refused ones say, are no news of it."""
+        """The result of what had failed. Other configurations, such as declined ones, say nothing about that."""
         told = replace(self.result, dispositions=(*self.dispositions, *self.result.dispositions))
         if not self.failure.configurations or self.result.own_outcome is not Outcome.PASS:
             return told

@@ -55,15 +55,18 @@ class Summary(msgspec.Struct, frozen=True):
     plugin_words: str
     notice: str = ""
 
-    def lines(self, paint: Paint = plain, *, explained: bool = True, told: Collection[str] = frozenset()) -> list[str]:
+    def lines(
+        self, paint: Paint = plain, *, explained: bool = True, already_explained: Collection[str] = frozenset()
+    ) -> list[str]:
         """Return the verdict table, the conclusion, what is wrong, and what to do next.
 
-        explained: False where what is wrong stands elsewhere already; told: the cases of which the first reason does.
+        explained: False where what is wrong stands elsewhere already; already_explained: the cases of which the first
+        reason does.
         """
-        wrong = summary.wrong(self.verdicts, self.replays, paint, told) if explained else []
+        wrong = summary.wrong(self.verdicts, self.replays, paint, already_explained) if explained else []
         notice = [self.notice] if self.notice else []
-        told = summary.lines(self.results, self.verdicts, self.folder, self.plugin_words)
-        return [*table.lines(self.results, paint), *figures.lines(self.verdicts), *wrong, *notice, *told]
+        closing = summary.lines(self.results, self.verdicts, self.folder, self.plugin_words)
+        return [*table.lines(self.results, paint), *figures.lines(self.verdicts), *wrong, *notice, *closing]
 
     @property
     def replays(self) -> ReplayCommands:
@@ -76,7 +79,7 @@ class Summary(msgspec.Struct, frozen=True):
         return self.results.exit_code
 
 
-class Memory(msgspec.Struct):
+class KeptEvents(msgspec.Struct):
     """A sink that keeps the events for the results; the file is beside it."""
 
     events: list[Event] = msgspec.field(default_factory=list)
@@ -113,7 +116,7 @@ class Session:
         self._engine: Engine | None = None
         self._waivers = Waivers()
         self._baseline: Baseline | None = None
-        self._memory = Memory()
+        self._kept = KeptEvents()
         self._interruption = Interruption()
         self._report: ReportFolder | None = None
         self._file: EventLog | None = None
@@ -204,7 +207,7 @@ class Session:
         self._engine = Engine(
             taken,
             self.subject,
-            events.Tee([*([self._file] if self._file else []), self._memory, *sinks, self._interruption]),
+            events.Tee([*([self._file] if self._file else []), self._kept, *sinks, self._interruption]),
             opened.options,
             waivers=self._waivers,
             baseline=self._baseline,
@@ -262,7 +265,7 @@ class Session:
         return self._conclude()
 
     def _conclude(self) -> Summary:
-        return self.conclude(events.read_log(self.folder / EVENTS) if self.folder else self._memory.log())
+        return self.conclude(events.read_log(self.folder / EVENTS) if self.folder else self._kept.log())
 
     def conclude(self, log: Log) -> Summary:
         """Write the report of what was recorded."""

@@ -35,8 +35,8 @@ def run_concurrently(
     problems = [error for error in errors if error is not None]
     ended = [error for error in problems if isinstance(error, CaseEnded)]
     others = [error for error in problems if isinstance(error, DeadObject) or not isinstance(error, InterfaceError)]
-    for error in (*ended, *others):
-        raise error
+    if worst := [*ended, *others]:
+        raise worst[0]
     return [
         error if isinstance(error, InterfaceError) else future.result()
         for future, error in zip(futures, errors, strict=True)

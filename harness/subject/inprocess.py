@@ -151,7 +151,7 @@ class InProcessSubject:
         return bool(ready)
 
     def ping(self) -> None:
-        """Do nothing: there is no way that anything could still be on."""
+        """Do nothing: a call in this process is over when it returns."""
 
     def run_concurrently(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
         """Make calls of the subject at once, each in a thread of its own."""
@@ -208,7 +208,10 @@ class InProcessSubject:
 
 
 class _LocalApplication(RemoteApplication):
-    """An application whose end the subject has handled once `close` returns: later is in the midst of another test."""
+    """An application whose disconnection the subject has handled when `close` returns.
+
+    Handled later, it would disturb the next test.
+    """
 
     def __init__(self, endpoint: _LocalEndpoint) -> None:
         super().__init__(endpoint, StartOptions(("path", "descriptor"), {}))

@@ -11,7 +11,7 @@ from npu_conformance.specs.manifest import Deadlines, Manifest
 
 OPTION, FACTOR_OPTION = "--longest-wait", "--patience"
 _LARGEST_SCALE = 1000.0
-"""That a manifest may have."""
+"""The largest `time_scale` that a manifest may have."""
 _USUAL = max(asdict(Deadlines()).values())
 """Seconds of the longest deadline that a manifest has which says nothing."""
 

@@ -169,7 +169,7 @@ class Zygote:
         self._load = load
         self._options = dict(load.options)
         self._plugin: Plugin | None = None
-        self._fresh = bool(load.command)
+        self._executes = bool(load.command)
         if not load.command and not self._import(load):
             return False
         _silence()
@@ -191,7 +191,7 @@ class Zygote:
         except LoadError as error:
             self._send(LoadFailed(str(error)))
             return False
-        self._fresh = manifest.restart == "spawn"
+        self._executes = manifest.restart == "spawn"
         return True
 
     def _loop(self) -> None:
@@ -275,10 +275,10 @@ class Zygote:
                 os._exit(0)
             os.dup2(out, 1)
             os.dup2(err, 2)
-            os.dup2(host_socket, CONTROL_DESCRIPTOR, inheritable=self._fresh)
+            os.dup2(host_socket, CONTROL_DESCRIPTOR, inheritable=self._executes)
             os.close(host_socket)
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-            if self._fresh:
+            if self._executes:
                 self._execute()
             else:
                 self._serve()

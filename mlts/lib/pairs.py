@@ -19,7 +19,7 @@ SLOW = 1.5
 NOTICEABLE = 0.001
 """How many seconds longer at least: what comes and goes with caches and transports is less."""
 _MOST = 0.75
-"""In how many of the turns."""
+"""The share of the turns in which it has to be slower."""
 TURNS, TRIES = 8, 3
 _LOOKS = 3
 
@@ -47,7 +47,7 @@ def slower(
     turns: int = TURNS,
     tries: int = TRIES,
 ) -> Slower | None:
-    """How much longer the other one takes; None where it does not, as far as one look or a later one says.
+    """How much longer the other one takes; None unless each of three looks finds it slower.
 
     slow, noticeable: how many times as long, and how many seconds longer, counts.
     """

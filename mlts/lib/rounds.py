@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _CASE = Case("mlts.stress.client.load", lambda context: None, ())
 _MOST_MOMENTS = 2000
-"""That a client tells of, so that hours of a full run stay a page's worth."""
+"""A client tells of no more moments than these, so that hours of a full run fit on a page."""
 
 
 class Measured(dict[str, float]):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _RELATIVE = 2.0**-7
 """Of the largest value of an output: a device may sum in another order from time to time, even in float16."""
 _STEPS = 1
-"""By which quantised values may differ."""
+"""Quantised values may differ by so many steps."""
 _DETERMINISTIC = "NNHAL-EXECUTE-018"
 
 

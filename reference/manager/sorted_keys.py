@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 Item = TypeVar("Item", bound=tuple[Any, ...])
 
 _BLOCK = 512
-"""How many items a block has before it is split in two."""
+"""Items of each half after a split: a block with more than twice as many is split."""
 
 
 class SortedKeys(Generic[Item]):

@@ -53,7 +53,7 @@ def test_nothing_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert fuzz(tmp_path, "--runs", "100", "--seed", "7") == 0
     out = capsys.readouterr().out
     assert f"fuzz models of {DRIVERS}, engine evolution, seed 7" in out
-    assert re.search(r"^\d+ s: 1 round, 100 runs \([\d,]+ a second\), corpus \d+, sights \d+, findings 0$", out, re.M)
+    assert re.search(r"^\d+ s: 1 round, 100 runs \([\d,]+ a second\), corpus \d+, features \d+, findings 0$", out, re.M)
     assert out.splitlines()[-2:] == ["nothing new found", f"report: {tmp_path / 'report.html'}"]
 
 
@@ -207,8 +207,8 @@ def test_what_rounds_have_done_that_go_on_is_told(tmp_path: Path, capsys: pytest
     line(running)
     folder.close()
     told = capsys.readouterr().out.splitlines()
-    assert told[0] == "30 s: 0 rounds, 7,500 runs (250 a second), corpus 0, sights 0, findings 2"
-    assert told[-1].startswith("60 s: 1 round, 1,010 runs (17 a second), corpus 0, sights 0, findings 2, ")
+    assert told[0] == "30 s: 0 rounds, 7,500 runs (250 a second), corpus 0, features 0, findings 2"
+    assert told[-1].startswith("60 s: 1 round, 1,010 runs (17 a second), corpus 0, features 0, findings 2, ")
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])
@@ -228,7 +228,7 @@ def test_who_waits_for_a_smaller_hang_is_told(
             line(running)
     line(running)
     folder.close()
-    counts = "0 rounds, 0 runs (0 a second), corpus 0, sights 0, findings 0"
+    counts = "0 rounds, 0 runs (0 a second), corpus 0, features 0, findings 0"
     hang = "hang in models (no end in driver.compute)"
     lines = (
         [f"0 s: {counts}", *(f"{at} s, making the {hang} smaller for {at} s: {counts}" for at in (9, 12)),

@@ -54,7 +54,7 @@ def first_finding(target: DocumentTarget, seed: int) -> bytes:
 
     def attack(data: bytes) -> frozenset[int]:
         try:
-            return frozenset(zlib.crc32(sight.encode()) for sight in target.run(data))
+            return frozenset(zlib.crc32(feature.encode()) for feature in target.run(data))
         except Exception:
             found.append(data)
             raise Stop from None

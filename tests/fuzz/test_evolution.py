@@ -38,8 +38,8 @@ class Word:
         return data
 
 
-def attack(target: Word) -> evolution.Sights:
-    return lambda data: frozenset(zlib.crc32(sight.encode()) for sight in target.run(data))
+def attack(target: Word) -> evolution.Features:
+    return lambda data: frozenset(zlib.crc32(feature.encode()) for feature in target.run(data))
 
 
 def test_it_climbs_where_a_blind_search_does_not() -> None:

@@ -50,14 +50,14 @@ def test_fresh_steps_are_often_about_what_is_there() -> None:
 
 
 def test_a_history_is_told_by_what_each_thing_went_through() -> None:
-    def sights(*steps: tuple[Use | Drop, str]) -> set[str]:
+    def features(*steps: tuple[Use | Drop, str]) -> set[str]:
         traces = Traces(NAMES)
-        return {sight for step, outcome in steps for sight in traces.sights(step, outcome)}
+        return {feature for step, outcome in steps for feature in traces.features(step, outcome)}
 
     used, dropped, other = (Use([1]), "fine"), (Drop(1), "gone for good"), (Drop(2), "gone for good")
-    assert "thing Use fine > Drop gone > Use fine" in sights(used, dropped, used)
-    assert "thing Use fine > Drop gone > Use fine" not in sights(used, other, used)
-    assert sights(used, used, used, used) == sights(used, used, used)
+    assert "thing Use fine > Drop gone > Use fine" in features(used, dropped, used)
+    assert "thing Use fine > Drop gone > Use fine" not in features(used, other, used)
+    assert features(used, used, used, used) == features(used, used, used)
 
 
 def test_orders_have_each_two_events_once() -> None:

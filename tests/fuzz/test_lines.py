@@ -95,7 +95,7 @@ def test_a_search_finds_planted_bugs_and_makes_them_small(
 
     def attack(data: bytes) -> frozenset[int]:
         try:
-            return frozenset(zlib.crc32(sight.encode()) for sight in target.run(data))
+            return frozenset(zlib.crc32(feature.encode()) for feature in target.run(data))
         except Defect:
             found.append(data)
             raise
@@ -109,7 +109,7 @@ def test_a_search_finds_planted_bugs_and_makes_them_small(
 
 
 def test_every_line_to_begin_with_is_read_or_tells_an_error(target: LineTarget) -> None:
-    told = [sight.partition(": ")[2] for data in target.seeds for sight in target.run(data)]
+    told = [feature.partition(": ")[2] for data in target.seeds for feature in target.run(data)]
     assert len(told) == len(target.seeds)
     assert len([one for one in told if not one.startswith("read ")]) == 7, (
         "five errors, and two tokens that nobody has attached"
@@ -152,8 +152,8 @@ def test_what_is_no_line_or_asks_for_too_much_is_passed_over(data: bytes, target
 )
 def test_what_the_wire_leaves_open_or_refuses_is_no_finding(data: bytes, seen: str, target: LineTarget) -> None:
     for _ in range(2):
-        (sight,) = target.run(data)
-        assert sight.partition(": ")[2].startswith(seen)
+        (feature,) = target.run(data)
+        assert feature.partition(": ")[2].startswith(seen)
 
 
 def test_a_nan_beside_defaults_of_enumerations_comes_back(target: LineTarget) -> None:

@@ -123,7 +123,7 @@ def test_shapes_that_no_memory_holds_are_not_made(shape: str) -> None:
     opened = open_subject("reference", {}, "inprocess")
     steps = f'{{"do":"prepare","model":1,"kind":"open"}},{{"do":"execute","model":1,"shape":{shape}}}'
     seen = MemoryDomainTarget(opened).run(f"[{steps}]".encode())
-    assert any(sight.startswith("Execute open 0 valid") for sight in seen)
+    assert any(feature.startswith("Execute open 0 valid") for feature in seen)
     opened.close()
 
 

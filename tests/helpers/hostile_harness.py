@@ -33,7 +33,7 @@ from npu_conformance.harness.run.preparation import (
     model_of,
     prepare_from_cache,
 )
-from npu_conformance.harness.run.session import Memory
+from npu_conformance.harness.run.session import KeptEvents
 from npu_conformance.harness.subject import supervisor
 from npu_conformance.harness.subject.loading import Handling, LoadError, open_subject
 from npu_conformance.harness.subject.remote import RemoteSubject
@@ -236,7 +236,7 @@ def _is_pool(path: str) -> bool:
 
 
 def _run(subject: RemoteSubject, bodies: list[Callable[[CaseContext], None]]) -> Told:
-    memory = Memory()
+    memory = KeptEvents()
     cases = [_case(name, body) for name, body in zip(("before", "guilty", "after"), bodies, strict=True)]
     verdicts = Engine(cases, subject, memory).run().results
     outcome = results.build(memory.log())

@@ -1,4 +1,4 @@
-"""The page of a campaign: what was found, what each fuzzer did, and how sights grew with the time."""
+"""The page of a campaign: what was found, what each fuzzer did, and how features grew with the time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class FuzzerRow:
     executions: int
     per_second: float
     corpus: int
-    sights: int
+    features: int
     findings: int
     last_new: float | None
     lost: int
@@ -37,7 +37,7 @@ class FuzzerRow:
 
 @dataclass(frozen=True)
 class Curve:
-    """The sights of one fuzzer over time, as a path of the picture. series: the number of its colour."""
+    """The features of one fuzzer over time, as a path of the picture. series: the number of its colour."""
 
     name: str
     series: int
@@ -94,7 +94,7 @@ def _row(name: str, lines: Sequence[RoundLine]) -> FuzzerRow:
         executions=executions,
         per_second=executions / seconds if seconds else 0.0,
         corpus=lines[-1].corpus,
-        sights=lines[-1].features,
+        features=lines[-1].features,
         findings=sum(len(line.findings) for line in lines),
         last_new=max((line.at for line in lines if line.inputs), default=None),
         lost=sum(bool(line.lost) for line in lines),
@@ -103,7 +103,7 @@ def _row(name: str, lines: Sequence[RoundLine]) -> FuzzerRow:
 
 
 def _over_time(rounds: Sequence[RoundLine], names: Sequence[str], findings: Sequence[Finding]) -> Section:
-    """The sights of each fuzzer that can attack, as a share of its own in the end: there is no common measure."""
+    """The features of each fuzzer that can attack, as a share of its own in the end: there is no common measure."""
     last = max(line.at for line in rounds) or 1.0
     curves = [
         _curve(name, number, [line for line in rounds if line.fuzzer == name], last)

@@ -1,4 +1,4 @@
-"""Guided search: inputs that show something new are kept and changed again, those with rare sights more often."""
+"""Guided search: inputs that show something new are kept and changed again, those with rare features more often."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from npu_conformance.fuzz.lib.choices import SIZE, Choices
 from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target
 
 _CANDIDATES = 4
-"""Of so many kept inputs the one with the rarest sight is changed next."""
+"""Of so many kept inputs the one with the rarest feature is changed next."""
 _MOST_MUTATIONS = 2
 _PLAIN = 0.4
 """How often an input is taken that nothing has changed: most defects are one step away from what is valid."""
@@ -22,7 +22,7 @@ _FRESH = 0.2
 _LATEST = 16
 
 
-class Sights(Protocol):
+class Features(Protocol):
     """What an attack tells: everything that the input showed, as numbers."""
 
     def __call__(self, data: bytes) -> frozenset[int]:
@@ -38,7 +38,7 @@ class _Entry:
 
 def search(
     target: Target,
-    attack: Sights,
+    attack: Features,
     *,
     seed: int,
     inputs: Sequence[bytes] = (),
@@ -78,7 +78,7 @@ class _Population:
             self._counts.update(features)
             self._entries.append(_Entry(data, frozenset(features)))
 
-    def begin(self, target: Target, attack: Sights, inputs: Sequence[bytes], fresh: Sequence[bytes]) -> None:
+    def begin(self, target: Target, attack: Features, inputs: Sequence[bytes], fresh: Sequence[bytes]) -> None:
         """Run what is fresh; every input may be joined with others, whether it shows something new or not."""
         self._seeds = tuple(target.seeds) or tuple(inputs)
         self._pool = [*inputs, *target.seeds]
@@ -89,7 +89,7 @@ class _Population:
                     return
                 self._try(attack, tried)
 
-    def evolve(self, target: Target, attack: Sights) -> None:
+    def evolve(self, target: Target, attack: Features) -> None:
         """Change kept inputs until the end."""
         while not self._is_over():
             data = self._changed(target, self._parent())
@@ -104,7 +104,7 @@ class _Population:
     def _is_over(self) -> bool:
         return self._left <= 0 or self._is_late()
 
-    def _try(self, attack: Sights, data: bytes) -> bool:
+    def _try(self, attack: Features, data: bytes) -> bool:
         self._left -= 1
         features = attack(data)
         is_new = any(feature not in self._counts for feature in features)
