@@ -138,8 +138,8 @@ class Step(Reading):
         return self.graph.constant(np.array(values, np.int64))
 
     def number(self, value: float, dtype: npt.DTypeLike = np.float32) -> str:
-        """A constant of rank 0."""
-        return self.graph.constant(np.array(value, dtype))
+        """A constant of rank 0; of one that an integer type cannot hold the lowest bits, as in LiteRT."""
+        return self.graph.constant(np.array(value).astype(dtype))
 
     def transposed(self, name: str, permutation: Sequence[int]) -> str:
         """The value with its axes in another order."""

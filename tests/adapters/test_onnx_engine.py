@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from msgspec.structs import replace
 from patience import SECONDS
 
 from npu_conformance.adapters.onnx import plugin
@@ -47,6 +48,20 @@ def test_every_lowering_is_a_model_that_onnx_checks_and_runs(operation: str) -> 
 
     first = next(header.name for header in vectors.headers(operation) if not header.rejected)
     assert witnesses.testify(vectors.load(operation, first), "onnx", onnx).agrees
+
+
+@needs_onnx
+def test_a_pad_value_that_the_type_cannot_hold_ends_in_no_exception() -> None:
+    from npu_conformance.adapters.engine_support import obstacles
+    from npu_conformance.adapters.onnx_engine import OnnxEngine
+
+    vector = vectors.load("PAD_V2", "quant8_signed_rank1")
+    model = build_model(vector, vector.since).model
+    fill = model.main.operands[model.main.operations[0].inputs[2]].location
+    values = bytearray(model.operand_values)
+    values[fill.offset : fill.offset + fill.length] = (1024).to_bytes(fill.length, "little")
+    model = replace(model, operand_values=bytes(values))
+    assert obstacles(model, vector.since, (), OnnxEngine()) == [None]
 
 
 @needs_onnx
