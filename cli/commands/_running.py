@@ -26,6 +26,9 @@ from npu_conformance.specs.documents.results import Selection
 from npu_conformance.specs.judged_as import judged_as
 from npu_conformance.specs.outcomes import Outcome
 
+_SAYS_NOTHING = frozenset({Outcome.NOT_RUN, Outcome.NOT_APPLICABLE})
+"""A case that was red and ends so in a later run is still what --last-failed means."""
+
 
 def run(options: argparse.Namespace, wanted: SessionOptions, starting: Starting) -> int:
     """Run what the command line asks for, print the verdict table, and return the exit code. Ends the subject.
@@ -116,7 +119,7 @@ def _in_order(options: argparse.Namespace, cases: list[Case]) -> list[Case]:
 
 def _earlier(session: Session, wanted: Wanted) -> tuple[frozenset[str], Path]:
     """The cases that --last-failed means, and the run: the newest in which some of the selection were red that have not
-    run since. All of a run where that is resumed.
+    run since. All of a run where that is resumed. Runs as another HAL version are passed over.
     """
     from npu_conformance.harness.report.summary import red_that_ran
     from npu_conformance.harness.run import results, shards
@@ -124,13 +127,16 @@ def _earlier(session: Session, wanted: Wanted) -> tuple[frozenset[str], Path]:
     if session.options.resume:
         folder = session.earlier_folder()
         return frozenset(shards.read_run(folder).header.cases), folder
-    latest, *before = session.earlier_folders()
+    runs = [(folder, shards.read_run(folder)) for folder in session.earlier_folders()]
+    version = session.subject.version.value
+    alike = [(folder, run) for folder, run in runs if run.header.hal_version == version]
     run_since: set[str] = set()
-    for folder in (latest, *before):
-        verdicts = results.complete(shards.read_run(folder))
+    for folder, run in alike:
+        verdicts = results.complete(run)
         red = frozenset(result.case for result in red_that_ran(verdicts)) - run_since
         if red and selection.select(replace(wanted, only=red)).cases:
             return red, folder
-        run_since.update(result.case for result in verdicts if result.outcome is not Outcome.NOT_RUN)
+        run_since.update(result.case for result in verdicts if result.outcome not in _SAYS_NOTHING)
     what = "nothing of the selection" if wanted.targets or wanted.expression else "nothing"
-    raise UsageError(f"--last-failed: {what} was red in {latest}{' or a run before it' if before else ''}")
+    where = f"{alike[0][0]}{' or a run before it' if alike[1:] else ''}" if alike else f"a run as HAL {version}"
+    raise UsageError(f"--last-failed: {what} was red in {where}")

@@ -23,7 +23,7 @@ from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run import failures, suites
-from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.documents.failures import PROMOTED
@@ -79,7 +79,7 @@ class ShortCase:
                 name = re.sub(r"[^A-Za-z0-9_]", "_", file.name.removesuffix(PROMOTED))
                 about = f"{self.about_one} It was found as: {one_line(failure.result.message)}"
                 made = suites.rebuild(failure.case, failure.payload)
-                yield replace(made, id=f"fuzz.{self.fuzzer}.promoted.{name}", about=about)
+                yield replace(made, id=f"fuzz.{self.fuzzer}.promoted.{name}", about=about, scope=Scope.SMOKE)
 
     @property
     def _id(self) -> str:

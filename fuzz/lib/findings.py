@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import Literal, get_args
 
@@ -61,16 +62,17 @@ def raised(what: str, error: Exception, rule: str) -> Found:
 def _requirements_of(where: str) -> tuple[str, ...]:
     """The requirement that breaks at a place, none where the place does not say it.
 
-    A rule of models or requests has none of its own: its violation is to be answered (NNHAL-ERROR-005).
+    A rule of models or requests has none of its own: its violation is to be answered (NNHAL-ERROR-005). Of an operation
+    it is that its results are right.
     """
     name = where.partition(" ")[0]
     if name.startswith(("MODEL.", "REQUEST.")):
         return ("NNHAL-ERROR-005",)
     name = requirements.clause_requirement(name) if _CLAUSE_OF_OPERATION.fullmatch(name) else name
-    try:
-        return (requirements.requirement(name).id,)
-    except LookupError:
-        return ()
+    for tried in (name, requirements.result_requirement(name)):
+        with contextlib.suppress(LookupError):
+            return (requirements.requirement(tried).id,)
+    return ()
 
 
 class Defect(Exception):

@@ -186,7 +186,7 @@ def judge_values(found: Prepared, request: Request, after: Sequence[bytes]) -> N
     try:
         outputs.judge(_Alone(), found.vector, found.example, computed)
     except Failed as failed:
-        raise Found("wrong-result", str(failed), found.vector.name) from None
+        raise Found("wrong-result", str(failed), found.vector.operation) from None
 
 
 def _array(data: bytes, dtype: object, shape: tuple[int, ...]) -> numpy.ndarray:

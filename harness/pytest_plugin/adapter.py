@@ -151,6 +151,16 @@ def pytest_collect_file(
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> pytest.CollectReport | None:
+    """Let --lf look into every area: it passes over files by paths, which the ids of areas need not be."""
+    if not isinstance(collector, collecting.AreaFile):
+        return None
+    runner: Any = collector.config.pluginmanager.get_plugin("runner")
+    report: pytest.CollectReport = runner.pytest_make_collect_report(collector)
+    return report
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
     """Let the plug-in's import run beside the collection."""
     if not session.config.getoption("collectonly"):

@@ -16,7 +16,7 @@ from npu_conformance.harness.run.budget import by_worth
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.expression import compile_expression
 from npu_conformance.harness.run.partition import parse_shard, partition
-from npu_conformance.harness.run.selection import cases_under, in_scope, meant_by
+from npu_conformance.harness.run.selection import cases_under, in_scope, is_within, meant_by
 from npu_conformance.specs.documents import DocumentError
 
 SEEN = pytest.StashKey[dict[str, list[Case]]]()
@@ -215,9 +215,10 @@ def name_by_file(config: pytest.Config) -> None:
     Raises UsageError for a word that begins like one of these and means none.
     """
     has_others = bool(config.getoption("--npu-vectors") or config.getoption("--npu-catalogue"))
+    scope = Scope(config.getoption("--npu-scope"))
     for word in config.args if not has_others else ():
-        _require_case(word)
-    config.args[:] = [meant for word in config.args for meant in _by_file(word)]
+        _require_case(word, scope)
+    config.args[:] = [meant for word in config.args for meant in _by_file(word, scope)]
 
 
 def require_balanced(config: pytest.Config) -> None:
@@ -227,8 +228,11 @@ def require_balanced(config: pytest.Config) -> None:
         raise pytest.UsageError(f"-k {expression!r}: the brackets do not match")
 
 
-def _require_case(word: str) -> None:
-    """Refuse a subject or an id that there is not: with -n, pytest would say nothing of it. UsageError."""
+def _require_case(word: str, scope: Scope) -> None:
+    """Refuse a subject or an id that there is not, or not in the scope: with -n, pytest would say nothing of it.
+
+    Raises UsageError.
+    """
     name = word.partition("::")[2] or word
     suite, area, *rest = [*name.split("."), ""]
     if (
@@ -238,9 +242,14 @@ def _require_case(word: str) -> None:
         or f"{suite}.{area}" not in suites.all_areas()
     ):
         return
-    known = (found for found, _ in index.cases_of(f"{suite}.{area}"))
-    if not any(found == name or found.startswith((f"{name}.", f"{name}[")) for found in known):
+    known = dict(index.cases_of(f"{suite}.{area}"))
+    below = {found: its for found, its in known.items() if found.startswith((f"{name}.", f"{name}["))}
+    meant = {name: known[name]} if name in known else below
+    if not meant:
         raise pytest.UsageError(f"{name}: matches no case; {_meant(name)}")
+    if not any(is_within(its, scope) for its in meant.values()):
+        least = min(meant.values(), key=lambda its: its.depth)
+        raise pytest.UsageError(f"{name}: is not in scope {scope.value}: --npu-scope {least.value}")
 
 
 def _meant(name: str) -> str:
@@ -248,7 +257,7 @@ def _meant(name: str) -> str:
     return "pytest takes no globs: choose by -k" if {"*", "?"} & set(name) else meant_by(name)
 
 
-def _by_file(word: str) -> list[str]:
+def _by_file(word: str, scope: Scope) -> list[str]:
     """A word of the command line as pytest reads it: the file of an area, or its cases."""
     name, separator, case = word.partition("::")
     if name.partition(".")[0] not in suites.SUITES or Path(name).exists():
@@ -257,15 +266,16 @@ def _by_file(word: str) -> list[str]:
         raise pytest.UsageError(f"{word}: matches no case; {_meant(name)}")
     if not separator and name.count(".") > 1:
         case = name
-    return [f"{path}::{found}" for found in _cases_of(case)] if case else [str(path)]
+    return [f"{path}::{found}" for found in _cases_of(case, scope)] if case else [str(path)]
 
 
-def _cases_of(name: str) -> list[str]:
-    """The cases of a subject (`vts.generated.PAD`), of which pytest knows nothing; any other name as it is."""
+def _cases_of(name: str, scope: Scope) -> list[str]:
+    """The cases in a scope of a subject (`vts.generated.PAD`), of which pytest knows nothing; others as they are."""
     if name.count(".") != 2:
         return [name]
     prefix = name.rpartition(".")[0]
-    return [found for found, _ in index.cases_of(prefix) if found.startswith(f"{name}.")] or [name]
+    cases = index.cases_of(prefix)
+    return [found for found, its in cases if found.startswith(f"{name}.") and is_within(its, scope)] or [name]
 
 
 def _path_named(name: str) -> Path | None:

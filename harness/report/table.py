@@ -66,7 +66,9 @@ def _some(names: Sequence[str]) -> str:
 def against(compared: Comparison) -> str:
     """What has changed since the baseline, in words."""
     altered = f" ({compared.altered} of them with another symptom)" if compared.altered else ""
-    return f"{counted(compared.regressions, 'regression')}, {compared.known} known{altered}, {compared.mended} fixed"
+    others = "; it had other vectors" if compared.of_other_vectors else ""
+    changed = f"{counted(compared.regressions, 'regression')}, {compared.known} known{altered}, {compared.mended} fixed"
+    return changed + others
 
 
 def _cell(outcome: str, count: int, paint: Paint, *, excused: bool) -> str:

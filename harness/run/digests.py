@@ -65,8 +65,9 @@ def _stored_vectors() -> list[tuple[str, Path]]:
 
 
 def _outside(given: Iterable[Path]) -> list[tuple[str, Path]]:
-    files = sorted(file for path in given for file in _files(path) if "__pycache__" not in file.parts)
-    return [(path.relative_to(path.anchor).as_posix(), path) for path in files]
+    """The files that are given, by names that do not depend on where they lie: each machine may have its own folder."""
+    files = [(path, file) for path in given for file in _files(path) if "__pycache__" not in file.parts]
+    return sorted((file.name if file == path else file.relative_to(path).as_posix(), file) for path, file in files)
 
 
 def _of_files(files: Iterable[tuple[str, Path]]) -> str:

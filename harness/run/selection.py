@@ -119,7 +119,12 @@ def cases_under(prefix: str, subjects: Set[str] | None) -> Iterator[Case]:
 
 def in_scope(case: Case, scope: Scope) -> bool:
     """True where a run of this scope includes the case."""
-    return case.scope.depth <= scope.depth
+    return is_within(case.scope, scope)
+
+
+def is_within(its: Scope, scope: Scope) -> bool:
+    """True where a run of the second scope includes the cases of the first."""
+    return its.depth <= scope.depth
 
 
 def _locked_cases() -> set[str]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from npu_conformance.specs.manifest import Manifest
     from npu_conformance.specs.versions import Version
 
+_LIBRARY = os.path.dirname(os.__file__) + os.sep
 GROUP = "npu_conformance.plugins"
 # The bundled plug-ins, so that the usual case need not search the installed distributions (25 ms).
 _BUNDLED = {name: f"npu_conformance.adapters.{name}:plugin" for name in ("reference", "litert", "tflm", "onnx")}
@@ -240,8 +241,13 @@ def _where_looked(name: str) -> str:
 
 
 def where(error: BaseException) -> str:
-    """File and line of the innermost frame that is not the import machinery's."""
+    """File and line of the innermost frame that is not of Python's own library."""
     if isinstance(error, SyntaxError):
         return f"{error.filename}:{error.lineno}"
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_pythons(frame.filename)]
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "while importing"
+
+
+def _is_pythons(file: str) -> bool:
+    """True for a file of the standard library, and for what is compiled into the interpreter."""
+    return file.startswith(("<frozen ", _LIBRARY)) and "site-packages" not in file

@@ -186,7 +186,7 @@ class CaseResult(Document, frozen=True, omit_defaults=True):
 
 
 class Digests(Document, frozen=True):
-    """Hexadecimal SHA-256 digests of what took part. Runs of different vectors are not compared.
+    """Hexadecimal SHA-256 digests of what took part. Where runs are compared, different vectors are mentioned.
 
     subject: manifest, version and options. driver: the files that hold the plug-in's code, empty where none is known.
     """

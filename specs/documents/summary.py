@@ -52,12 +52,14 @@ class Comparison(Document, frozen=True):
     """A run beside an earlier one. known: cases that are red in both; mended: cases that were red and pass now.
 
     altered: those of the known that say something else than before, such as NaN where a value was a little off.
+    of_other_vectors: the earlier run had other vectors, so that some cases may be other tests by the same ids.
     """
 
     regressions: Count
     known: Count
     mended: Count
     altered: Count = 0
+    of_other_vectors: bool = False
 
 
 class CaseSummary(Document, frozen=True, omit_defaults=True):

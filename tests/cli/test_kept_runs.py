@@ -252,3 +252,15 @@ def test_several_requirements_are_shown(command: Command) -> None:
     assert (code, [row["id"] for row in json.loads(out)]) == (0, ["NNHAL-QUERY-001", "NNHAL-QUERY-003"])
     code, _, err = command("requirements", "NNHAL-QUERY-003", "NNHAL-QUERY-01")
     assert (code, err.startswith("npu-conformance: no requirement matches 'NNHAL-QUERY-01' (did you")) == (2, True)
+
+
+def test_what_failed_as_another_hal_version_is_another_matter(command: Command) -> None:
+    fault = ("--plugin-option", "fault=query-capabilities-later-type", "--isolation", "inprocess")
+    words = ("--plugin", "npu_conformance.faults.plugin:plugin", *fault)
+    for version in ("1.2", "1.3"):
+        assert command("run", "vts.queries.capabilities", *words, "--hal", version)[0] == 1
+    for version, case in (("1.2", "known_types"), ("1.3", "sorted_by_type")):
+        code, out, _ = command("run", "--last-failed", *words, "--hal", version)
+        assert (code, f"  1 fail: vts.queries.capabilities.{case}\n" in out) == (1, True)
+    code, _, err = command("run", "--last-failed", *words, "--hal", "1.1")
+    assert (code, err) == (2, "npu-conformance: --last-failed: nothing was red in a run as HAL 1.1\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -12,11 +11,11 @@ from xml.etree import ElementTree
 import pytest
 import warm_python
 from patience import SECONDS
-from places import HOSTILE, ROOT
-from warm_python import run_pytest
+from places import ROOT
 
 from npu_conformance.fuzz import AREAS
 from npu_conformance.harness.run import results
+from npu_conformance.harness.run.cases import Scope
 from npu_conformance.harness.run.selection import Wanted, select_ids
 
 pytest_plugins = ("pytester",)
@@ -72,6 +71,17 @@ def test_a_subject_is_all_of_its_cases(run: Run) -> None:
     listed = run("vts.generated.RELU6", "--co", "-q").outlines
     named = {line.partition("::")[2] for line in listed if "::" in line}
     assert named == set(select_ids(Wanted(("vts.generated.RELU6",))))
+    listed = run("vts.generated.RELU6", "--npu-scope", "smoke", "--co", "-q").outlines
+    named = {line.partition("::")[2] for line in listed if "::" in line}
+    assert named == set(select_ids(Wanted(("vts.generated.RELU6",), scope=Scope.SMOKE)))
+
+
+def test_a_case_that_the_scope_leaves_out_is_told_so(run: Run) -> None:
+    smoke = set(select_ids(Wanted(("vts.generated.RELU6",), scope=Scope.SMOKE)))
+    left_out = min(set(select_ids(Wanted(("vts.generated.RELU6",)))) - smoke)
+    result = run(left_out, "--npu-scope", "smoke")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {left_out.replace('[', '[[]')}: is not in scope smoke: --npu-scope default"])
 
 
 @pytest.mark.parametrize(
@@ -297,27 +307,6 @@ def test_an_unrelated_run_loads_options_only(tmp_path: Path) -> None:
     program = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-W", "error"]
     finished = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert finished.returncode == 0, finished.stdout
-
-
-def test_what_failed_last_is_run_again_and_the_rest_is_counted(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(HOSTILE), prepend=os.pathsep)
-    words = (PLUGIN, "--npu-isolation=inprocess", "-p", "no:randomly", "vts.queries", "vts.validation")
-    first = run_pytest(*words, "-k", "queries or RELU6 and remove")
-    assert first.parseoutcomes()["failed"] == 4
-    again = run_pytest(*words, "--lf")
-    assert again.parseoutcomes()["failed"] == 4
-    again.stdout.re_match_lines([r"  not selected: \d\d,\d{3} cases that may apply"])
-
-
-def test_variations_that_failed_last_are_run_again(run: Run, pytester: pytest.Pytester) -> None:
-    words = ("vts.generated.PAD", "-k", "quant8_zero_point", "-p", "cacheprovider")
-    fault = ("--npu-option", "fault=pad-raw-zero")
-    pytester.makefile(".ini", pytest="[pytest]\ncache_dir = kept\n")
-    first = run(*words, *fault, plugin="--npu-plugin=npu_conformance.faults.plugin:plugin").parseoutcomes()
-    again = run(*words, *fault, "--lf", plugin="--npu-plugin=npu_conformance.faults.plugin:plugin").parseoutcomes()
-    assert again["failed"] == first["failed"] > 1
 
 
 def test_a_word_that_pytest_cannot_read_leaves_no_run(run: Run, pytester: pytest.Pytester) -> None:

@@ -225,11 +225,13 @@ def test_a_bug_of_the_suite_is_never_known(subject: Any, tmp_path: Path) -> None
     assert compared(subject, tmp_path, [case("a", O.SUITE_ERROR)], [case("a", O.SUITE_ERROR)]).exit_code == 3
 
 
-def test_other_vectors_and_other_versions_are_refused(subject: Any, tmp_path: Path) -> None:
+def test_other_vectors_are_told_and_other_versions_refused(subject: Any, tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     results.write(build(log_of(subject, case("a", O.PASS))), path)
-    with pytest.raises(DocumentError, match=r"runs of different vectors are not compared: expected v2, found v1"):
-        baseline.load(path, Digests(vectors="v2"), "1.2")
+    for vectors in ("v1", "v2"):
+        found = baseline.load(path, Digests(vectors=vectors), "1.2").compare([case("a", O.FAIL), case("new", O.FAIL)])
+        assert (found.regressions, found.of_other_vectors) == (2, vectors == "v2")
+        assert table.against(found).endswith("; it had other vectors") == found.of_other_vectors
     with pytest.raises(DocumentError, match=r"as different HAL versions are not compared: expected 1\.1, found 1\.2"):
         baseline.load(path, Digests(vectors="v1"), "1.1")
 
