@@ -132,8 +132,6 @@ def _require_sense(options: argparse.Namespace) -> None:
     require_positive("-x", options.stop_after)
     if not 0 < options.time_scale < math.inf:
         raise UsageError(f"--time-scale: expected a positive number, found {options.time_scale:g}")
-    if options.processes > 1 and options.shard:
-        raise UsageError(f"--shard works with one process only: leave out -n {options.processes}")
     if options.scheduler:
         from npu_conformance.harness.run.workers import require_dask
 

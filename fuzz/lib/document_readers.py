@@ -89,8 +89,7 @@ def _waivers(path: Path) -> Iterator[str]:
     judged = [found.apply(verdict) for verdict in seeds.VERDICTS]
     for verdict in judged:
         found.tolerances(verdict.case, verdict.requirements)
-    found.uses(judged)
-    yield from found.problems(judged)
+    yield from found.problems(found.uses(judged))
 
 
 def _failure(path: Path) -> Iterator[str]:

@@ -6,7 +6,7 @@ import datetime
 import fnmatch
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -20,6 +20,8 @@ from npu_conformance.specs.documents.results import CaseResult, ConfigurationRes
 from npu_conformance.specs.documents.waivers import WaivedTolerance, Waiver, WaiverFile, WaiverUse
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
+_SOON_DAYS = 7
+"""So long before it expires a waiver says so."""
 _BRACKET = re.compile(r"\[")
 
 
@@ -55,19 +57,17 @@ class Waivers:
         dispositions = others if red else (Disposition.WAIVED, *others)
         return replace(result, configurations=configurations, dispositions=dispositions)
 
-    def problems(self, results: Iterable[CaseResult], *, whole: bool = True) -> list[str]:
-        """One line for each waiver that has expired, matches nothing selected, or covers nothing that fails.
+    def problems(self, uses: Iterable[WaiverUse], *, whole: bool = True) -> list[str]:
+        """One line for each waiver that has expired, matches nothing, or covers nothing that fails.
 
         whole: False for a shard, of which only the first is known: the others may hold in another one.
         """
-        seen = list(results)
-        judged = [matcher for matcher in self._all if whole or matcher.waiver.expires < self._today]
-        return [line for line in (matcher.problem(seen, self._today) for matcher in judged) if line]
+        return [use.problem for use in uses if use.problem and (whole or use.waiver.expires < self._today)]
 
-    def uses(self, results: Iterable[CaseResult]) -> tuple[WaiverUse, ...]:
-        """Each waiver with what it came to, in the order of the file."""
+    def uses(self, results: Iterable[CaseResult], known: Callable[[], Iterable[str]] = tuple) -> tuple[WaiverUse, ...]:
+        """Each waiver with what it came to, in the order of the file. known: the ids of all cases, selected or not."""
         seen = list(results)
-        return tuple(matcher.use(seen, self._today) for matcher in self._all)
+        return tuple(matcher.use(seen, self._today, known) for matcher in self._all)
 
     def _waived(self, part: ConfigurationResult, result: CaseResult) -> ConfigurationResult:
         verdict_id = f"{result.case}#{part.name}"
@@ -99,7 +99,7 @@ class _Matcher:
         subject = verdict_id if self._names_configuration else verdict_id.partition("#")[0]
         return self._pattern.fullmatch(subject) is not None
 
-    def problem(self, results: list[CaseResult], today: datetime.date) -> str:
+    def _problem(self, results: list[CaseResult], today: datetime.date, known: Callable[[], Iterable[str]]) -> str:
         """What is wrong with the waiver after a run; empty where nothing is."""
         waiver = self.waiver
         name = one_line(f"waiver {waiver.id} ({waiver.requirement}, {waiver.owner})")
@@ -107,12 +107,17 @@ class _Matcher:
             return f"{name} expired on {waiver.expires.isoformat()}"
         verdicts = [verdict for result in results for verdict in self._verdicts(result)]
         if not verdicts:
-            return f"{name} {self._why_nothing(results)}"
+            return "" if self._is_about_others(results, known) else f"{name} {self._why_nothing(results)}"
         excused = any(outcome in WAIVABLE or waived for outcome, waived in verdicts)
         passed = any(outcome is Outcome.PASS for outcome, _ in verdicts)
         if passed and not excused and not waiver.flaky:
             return f"{name} is no longer needed: everything that it matches passes"
         return ""
+
+    def _is_about_others(self, results: list[CaseResult], known: Callable[[], Iterable[str]]) -> bool:
+        """True where the id matches a case that was not selected."""
+        selected, cases = {result.case for result in results}, glob(self.waiver.id.partition("#")[0])
+        return any(cases.fullmatch(name) and name not in selected for name in known())
 
     def _why_nothing(self, results: list[CaseResult]) -> str:
         """Whether it is the id that fits nothing, or the requirement."""
@@ -121,7 +126,7 @@ class _Matcher:
             return "matches none of the selected cases"
         return f"matches none of the selected cases: none of the {len(cases)} that its id matches has this requirement"
 
-    def use(self, results: list[CaseResult], today: datetime.date) -> WaiverUse:
+    def use(self, results: list[CaseResult], today: datetime.date, known: Callable[[], Iterable[str]]) -> WaiverUse:
         """How many cases the waiver is about, how many it has excused, and of how many only a part."""
         matched = [result for result in results if self._verdicts(result)]
         touched = [result for result in matched if self._excused(result)] if self.waiver.expires >= today else []
@@ -133,7 +138,8 @@ class _Matcher:
             in_part=len(partly),
             too_far=0 if touched else sum(map(self._is_too_far, matched)),
             left=tuple(dict.fromkeys(name for result in partly for name in _still_red(result))),
-            problem=self.problem(results, today),
+            problem=self._problem(results, today, known),
+            is_about_to_expire=0 <= (self.waiver.expires - today).days <= _SOON_DAYS,
         )
 
     def _is_too_far(self, result: CaseResult) -> bool:

@@ -54,6 +54,8 @@ def _of_waiver(use: WaiverUse) -> Iterator[str]:
         yield f"{name} excuses all {use.matched} cases it matches"
     if use.in_part:
         yield f"{name} excuses {counted(use.in_part, 'case')} in part only: red still is {_some(use.left)}"
+    if use.is_about_to_expire:
+        yield f"{name} holds until {use.waiver.expires.isoformat()} only"
     if use.too_far:
         matched = f"matches {counted(use.matched, 'case')} and excuses none"
         yield f"{name} {matched}: the differences are larger than its tolerance"
@@ -119,7 +121,7 @@ def _conclusion(results: Results, paint: Paint) -> Iterator[str]:
     said = {*results.red, *results.problems}
     reasons = _together([reason for reason in results.reasons if reason not in said])
     if count := sum(reason in said for reason in results.reasons):
-        reasons.append(f"above, as red or as a suite problem: {counted(count, 'finding')}")
+        reasons.append(f"{counted(count, 'line')} above, beginning with 'red' or 'suite problem'")
     yield from (f"  {one_line(reason)}" for reason in reasons[:_REASONS])
     if len(reasons) > _REASONS:
         yield f"  ... and {len(reasons) - _REASONS} more reasons"

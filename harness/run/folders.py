@@ -122,8 +122,16 @@ def resolve(path: Path) -> Path:
 
 
 def results_file(path: Path) -> Path:
-    """The results.json that a user means, by the file itself or by a folder as `resolve` takes it."""
-    return resolve(path) / RESULTS if path.is_dir() else path
+    """The results.json that a user means, by the file itself or by a folder as `resolve` takes it.
+
+    Raises DocumentError for the folder of a run that was cut off before it had results.
+    """
+    if not path.is_dir():
+        return path
+    folder = resolve(path)
+    if (folder / EVENTS).exists() and not (folder / RESULTS).exists():
+        raise DocumentError(str(folder), "", "the run was cut off: its command with --resume completes it")
+    return folder / RESULTS
 
 
 def prune(home: Path, keep: int) -> None:

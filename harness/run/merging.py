@@ -21,6 +21,9 @@ def read(folders: Sequence[Path]) -> dict[Path, Log]:
     logs = {folder: shards.read_run(folder) for folder in folders}
     found = {_number(folder, log): folder for folder, log in logs.items()}
     count = next(iter(found))[1]
+    for (number, total), folder in found.items():
+        if total != count:
+            raise DocumentError(str(folder), "", f"is shard {number} of {total}, where the first one is of {count}")
     if missing := [f"{number}/{count}" for number in range(1, count + 1) if (number, count) not in found]:
         raise DocumentError(
             "the folders", "", f"shards {', '.join(missing)} are missing: nothing is known about their cases"

@@ -10,7 +10,7 @@ import msgspec
 
 from npu_conformance.harness.judge.outcome_table import SUITE_FAILED, WRONG, decisive, exit_code, row
 from npu_conformance.harness.judge.waivers import Waivers
-from npu_conformance.harness.run import conformance, operation_evidence
+from npu_conformance.harness.run import conformance, operation_evidence, selection
 from npu_conformance.harness.run.baseline import Baseline
 from npu_conformance.harness.run.events import Log
 from npu_conformance.harness.run.evidence import by_requirement
@@ -35,8 +35,9 @@ def build(
     verdicts = complete(log, baseline)
     problems = [*log.problems, *bookkeeping_problems(log), *_unwritten(verdicts)]
     whole = not log.header.selection.shard
+    uses = waivers.uses(verdicts, selection.all_ids) if waivers else ()
     red = [
-        *(waivers.problems(verdicts, whole=whole) if waivers else []),
+        *(waivers.problems(uses, whole=whole) if waivers else []),
         *([*baseline.regressions(verdicts), *baseline.unrun(verdicts)] if baseline else []),
     ]
     reasons = conformance.reasons(log, verdicts, red, problems)
@@ -76,7 +77,7 @@ def build(
         red=tuple(red),
         problems=tuple(problems),
         cases=tuple(map(_summary, verdicts)),
-        waivers=waivers.uses(verdicts) if waivers else (),
+        waivers=uses,
         executed_by=operation_evidence.work(verdicts),
         plugin_words=header.plugin_words,
     )

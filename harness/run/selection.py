@@ -237,7 +237,7 @@ def meant_by(text: str) -> str:
     """Say what to write instead of a word that means no case."""
     if near := _near(text):
         return f"did you mean {' or '.join(near)}?"
-    if text.isidentifier() and text not in OPERATORS and any(map(compile_expression(text), _all_ids())):
+    if text.isidentifier() and text not in OPERATORS and any(map(compile_expression(text), all_ids())):
         return f"did you mean -k {text}?"
     suite = text.partition(".")[0]
     if suite in suites.present():
@@ -269,7 +269,7 @@ def _all_folded() -> dict[str, list[str]]:
     from itertools import accumulate
 
     known: dict[str, None] = {}
-    for name in _all_ids():
+    for name in all_ids():
         known.update(dict.fromkeys(accumulate(name.split("."), "{}.{}".format)))
     folded: dict[str, list[str]] = defaultdict(list)
     for name in known:
@@ -296,11 +296,12 @@ def idle_words(expression: str, chosen: Collection[str]) -> list[str]:
     words = words_of(expression)
     if len(words) < 2:
         return []  # nothing is selected then, or everything
-    known = "\n".join((*_all_ids(), *chosen))
+    known = "\n".join((*all_ids(), *chosen))
     idle = [word for word in words if not compile_expression(word)(known)]
     parts = {part for name in known.split("\n") for part in name.split(".")[:3]} if idle else ()
     return [f"-k: no case has {word}{did_you_mean(word, sorted(parts))}" for word in idle]
 
 
-def _all_ids() -> Iterator[str]:
+def all_ids() -> Iterator[str]:
+    """The ids of all cases of the suites that are installed, without those of vectors from outside."""
     return (name for area in suites.all_areas() for name, _ in index.cases_of(area))

@@ -51,7 +51,7 @@ class WaiverUse(Document, frozen=True, omit_defaults=True):
 
     in_part: those of which it excused a part, and something else is red still. left: the requirements that this is
     about. too_far: where it has excused nothing, the cases whose outputs are further off than its tolerance says.
-    problem: what is wrong with it, if anything.
+    problem: what is wrong with it, if anything. is_about_to_expire: it holds for a week at most.
     """
 
     waiver: Waiver
@@ -61,3 +61,4 @@ class WaiverUse(Document, frozen=True, omit_defaults=True):
     too_far: Annotated[int, Meta(ge=0)] = 0
     left: tuple[str, ...] = ()
     problem: str = ""
+    is_about_to_expire: bool = False

@@ -264,3 +264,12 @@ def test_what_failed_as_another_hal_version_is_another_matter(command: Command) 
         assert (code, f"  1 fail: vts.queries.capabilities.{case}\n" in out) == (1, True)
     code, _, err = command("run", "--last-failed", *words, "--hal", "1.1")
     assert (code, err) == (2, "npu-conformance: --last-failed: nothing was red in a run as HAL 1.1\n")
+
+
+def test_a_shard_may_run_in_several_processes(command: Command) -> None:
+    words = ("vts.queries", RED, *PLUGIN, "-n", "2")
+    codes = [command("run", *words, "--shard", f"{number}/2", "--report", str(number))[0] for number in (1, 2)]
+    assert sorted(codes) == [0, 1]
+    assert command("merge", "1", "2", "--report", "whole")[0] == 1
+    assert command("run", *words, "--report", "alone")[0] == 1
+    assert results(Path("whole"))["counts"] == results(Path("alone"))["counts"]

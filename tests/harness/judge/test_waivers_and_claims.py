@@ -109,14 +109,13 @@ def test_a_pass_is_left_alone() -> None:
 def test_an_expired_waiver_excuses_nothing_and_is_named() -> None:
     old = waiver(expires=TODAY - datetime.timedelta(days=1))
     assert red(applied(result(Outcome.FAIL), old))
-    assert Waivers([old], TODAY).problems([result(Outcome.FAIL)]) == [
-        f"waiver {CASE} (REQ-1, me) expired on 2030-06-14"
-    ]
+    table = Waivers([old], TODAY)
+    assert table.problems(table.uses([result(Outcome.FAIL)])) == [f"waiver {CASE} (REQ-1, me) expired on 2030-06-14"]
 
 
 def problems(given: Waiver, *verdicts: CaseResult) -> list[str]:
     table = Waivers([given], TODAY)
-    return table.problems([table.apply(verdict) for verdict in verdicts])
+    return table.problems(table.uses([table.apply(verdict) for verdict in verdicts]))
 
 
 def test_an_unmatched_waiver_is_named() -> None:
@@ -346,3 +345,20 @@ def test_names_that_there_are_not_are_errors(claim: Claim, message: str) -> None
     manifest = Manifest(name="mine", vendor="v", version="1", claims=(Claim(operations=("ADD",)), claim))
     with pytest.raises(DocumentError, match=re.escape(f"manifest of mine: {message}")):
         claims.check_names(manifest)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "told"),
+    [("vts.left.out.*", 0), ("vts.left.out.a#b", 0), ("vts.*", 0), ("vts.gone.*", 1), (f"{CASE}*", 1)],
+)
+def test_a_waiver_may_be_about_cases_that_are_not_selected(pattern: str, told: int) -> None:
+    other = replace(waiver(pattern), requirement="REQ-9")
+    table = Waivers([other], TODAY)
+    uses = table.uses([result(Outcome.FAIL)], lambda: [CASE, "vts.left.out.a"])
+    assert len(table.problems(uses)) == told
+
+
+def test_a_waiver_says_that_it_is_about_to_expire() -> None:
+    days = [datetime.timedelta(days=number) for number in (0, 7, 8)]
+    table = Waivers([replace(waiver(), expires=TODAY + day) for day in days], TODAY)
+    assert [use.is_about_to_expire for use in table.uses([result(Outcome.FAIL)])] == [True, True, False]

@@ -106,7 +106,7 @@ def test_what_was_never_judged_before_is_not_known_to_fail(subject: Any, tmp_pat
 def test_a_regression_has_one_line_of_the_summary(subject: Any, tmp_path: Path) -> None:
     told = table.lines(compared(subject, tmp_path, [case("a", O.PASS)], [case("a", O.FAIL)]))
     assert [line for line in told if "regression: " in line] == ["red: regression: vts.a.b.a was pass, now fail"]
-    assert told[-1] == "  above, as red or as a suite problem: 1 finding"
+    assert told[-1] == "  1 line above, beginning with 'red' or 'suite problem'"
 
 
 def test_a_configuration_can_regress_inside_a_case_that_failed(subject: Any, tmp_path: Path) -> None:

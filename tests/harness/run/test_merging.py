@@ -102,8 +102,8 @@ def test_what_is_not_one_run_is_refused(
 def test_a_waiver_is_judged_by_the_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It is no mistake in a shard that another shard has the case that it is for."""
     waivers = Waivers([waiver("vts.queries.b", requirement="REQ-1")], TODAY)
-    assert waivers.problems([verdict("a")], whole=False) == []
-    assert len(waivers.problems([verdict("a")])) == 1
+    assert waivers.problems(waivers.uses([verdict("a")]), whole=False) == []
+    assert len(waivers.problems(waivers.uses([verdict("a")]))) == 1
     one, two = shard(tmp_path / "1", "1/2", verdict("a")), shard(tmp_path / "2", "2/2", verdict("b", Outcome.FAIL))
     words = ["merge", str(one), str(two), "--report", str(tmp_path / "whole")]
     assert main(words) == WRONG
