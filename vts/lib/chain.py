@@ -170,6 +170,12 @@ class Runner:
         with checks.about("NNHAL-QOS-014"):
             self._chain.check_equal(self.output(), self._undisturbed, self._start)
 
+    def check_untouched(self, seconds: float, what: str) -> None:
+        """Fail where the output, which was overwritten since, does not stay so for some seconds (NNHAL-EXECUTE-006)."""
+        self.context.subject.wait_until(lambda: self.output() != _UNTOUCHED * self._chain.size, seconds)
+        with checks.about("NNHAL-EXECUTE-006"):
+            checks.equal(set(self.output()), {FILL}, f"bytes of the output some time behind an {what}")
+
     def _execute_undisturbed(self) -> None:
         """Execute alone and without a deadline: floats come out exactly, quantised values nearly."""
         started = time.monotonic()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import struct
+import time
 from collections.abc import Sequence
+
+from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
@@ -14,10 +17,11 @@ from npu_conformance.harness.run.executing.launching import finish, launch
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
-from npu_conformance.specs.neuralnetworks.types import DataLocation
+from npu_conformance.specs.neuralnetworks.types import DataLocation, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import FLOAT32, SIZE, SUM, A, B
-from npu_conformance.vts.lib.deadlines import MILLISECOND
+from npu_conformance.vts.lib.chain import LONG, Runner, longest
+from npu_conformance.vts.lib.deadlines import LATE, MILLISECOND
 from npu_conformance.vts.lib.loops import expect_aborted
 from npu_conformance.vts.lib.memory_domains.fixture import (
     GENERAL,
@@ -36,6 +40,7 @@ cases = CaseGroup("vts.memory_domains", group=Group.MEMORY)
 _SINCE = Version.V1_3
 _PASSED = 1
 """A deadline in the past."""
+_START, _OTHER = (-20.0, -18.0), 0x3C
 
 
 def _two_sums_that_succeed(
@@ -183,3 +188,30 @@ def aborted_loop(context: CaseContext) -> None:
             expect_aborted(bind(context, model, request, options, executor)())
             with asked_by_text_alone(context):
                 checks.status(fixture.copy_to(made, 4), {GENERAL}, "copyTo after an execution whose loop was aborted")
+
+
+@cases.case("execute.abort_is_final", "NNHAL-EXECUTE-006", "NNHAL-MEMDOMAIN-022", since=_SINCE)
+def abort_is_final(context: CaseContext) -> None:
+    """What is copied into a buffer stays there, though its deadline ended an execution into that buffer before.
+
+    Behind a fence in error that is a quality warning, since documents say it of a signal alone (NNHAL-FENCED-007).
+    """
+    chain = longest(context, LONG)
+    fixture = BufferFixture(context, chain.addition)
+    runner = Runner(context, chain, _START)
+    made, other = fixture.allocate(runner.prepared_model, outputs=(0,)), bytes([_OTHER]) * chain.size
+    (pool, *_) = runner.request.pools
+    output = RequestArgument(location=DataLocation(1))
+    request = replace(runner.request, outputs=(output,), pools=(pool, RequestMemoryPool(token=made.token)))
+    for executor in naming_buffers(context.version):
+        with context.configuration(executor):
+            end = time.clock_gettime_ns(time.CLOCK_BOOTTIME) + int(runner.seconds * 1e9 / 4)
+            options = ExecutionOptions(deadline=end)
+            status = bind(context, runner.prepared_model, request, options, executor)().status
+            checks.status(status, LATE, "execution with a deadline")
+            if status != NONE:
+                checks.status(fixture.copy_from(made, other), {NONE}, "copyFrom behind an execution that was aborted")
+                context.subject.wait_until(lambda: False, 2 * runner.seconds)
+                with asked_by_text_alone(context, when="fenced" in executor), checks.about("NNHAL-EXECUTE-006"):
+                    found = set(fixture.content(made, chain.size))
+                    checks.equal(found, {_OTHER}, "bytes of a buffer that was filled behind an aborted execution")

@@ -81,7 +81,7 @@ def _holds_rows(context: CaseContext, vector: Vector, example: Example, made: De
     rows = example.outputs[name]
     for count in range(1, _MOST_ROWS + 1):
         with closing(context.pool(count * rows.itemsize * rows.shape[1])) as copy:
-            status = status_of(lambda: made.buffer.copy_to(copy.memory))  # noqa: B023
+            status = status_of(lambda: made.buffer.copy_to(copy.memory))
             if count != len(rows):
                 # Whether a buffer of nothing counts as without content is not said.
                 refusals = {INVALID} if len(rows) else {INVALID, GENERAL}
