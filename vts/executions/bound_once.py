@@ -25,7 +25,7 @@ from npu_conformance.vts.lib.support import supports
 
 _AREA, _SINCE = "vts.executions.bound_once", Version.V1_2
 _REQUIREMENTS = ("NNHAL-EXECUTE-001", "NNHAL-EXECUTE-014", "NNHAL-EXECUTE-018", "NNHAL-BURST-001")
-_OF_OTHER_DATA = ("ADD", "BATCH_MATMUL", "CONV_2D", "FULLY_CONNECTED", "PRELU")
+_OF_OTHER_DATA = ("CONV_2D", "FULLY_CONNECTED", "PRELU")
 _WITH_STATES = ("LSTM", "RNN", "SVDF")
 _EMPTIED = ("RELU", "ADD", "TANH")
 _STEPS = 3
