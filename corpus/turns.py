@@ -51,6 +51,11 @@ _SLICED = {"TENSOR_FLOAT32", "TENSOR_FLOAT16", "TENSOR_QUANT8_ASYMM", "TENSOR_QU
 """Types of which SLICE takes rows."""
 
 
+_RESHAPED = {"TENSOR_FLOAT32", "TENSOR_FLOAT16", "TENSOR_QUANT8_ASYMM", "TENSOR_QUANT8_ASYMM_SIGNED"}
+"""Types of which RESHAPE takes any shape."""
+_SHAPE = "shape_of_the_rows"
+
+
 def same_size(operation: str, version: Version) -> list[Vector]:
     """A vector whose inputs come in several shapes of as many elements; none where the operation takes no others."""
     for header in legal_headers(operation, version):
@@ -60,6 +65,50 @@ def same_size(operation: str, version: Version) -> list[Vector]:
             if len(examples) > 1:
                 return [opened(vector, examples)]
     return []
+
+
+def same_size_behind(operation: str, version: Version) -> list[Vector]:
+    """The vector of `same_size` behind a RESHAPE: requests differ in nothing but the values of a shape.
+
+    Its rearranged inputs are temporaries of unknown sizes, which have as many elements in each execution. None where
+    RESHAPE does not take their type.
+    """
+    found = same_size(operation, version)
+    return [_behind_reshape(one) for one in found if {one.operands[name].type.name for name in _open(one)} <= _RESHAPED]
+
+
+def _open(vector: Vector) -> list[str]:
+    """The inputs whose shapes differ from one example to the next."""
+    return [name for name in vector.inputs if len({one.inputs[name].shape for one in vector.examples}) > 1]
+
+
+def _behind_reshape(vector: Vector) -> Vector:
+    import numpy
+
+    names = {name: f"{name}_in_a_row" for name in _open(vector)}
+    first = vector.examples[0].inputs
+    rows = {row: replace(vector.operands[name], dimensions=(first[name].size,)) for name, row in names.items()}
+    shape = VectorOperand(OperandType.TENSOR_INT32, (first[next(iter(names))].ndim,))
+    made = replace(
+        vector,
+        since=max(vector.since, Version.V1_2),
+        operands={**vector.operands, **rows, _SHAPE: shape},
+        operations=(
+            *(VectorOperation("RESHAPE", (row, _SHAPE), (name,)) for name, row in names.items()),
+            *vector.operations,
+        ),
+        inputs=(*(names.get(name, name) for name in vector.inputs), _SHAPE),
+    )
+
+    def given(example: Example) -> Example:
+        inputs = {
+            names.get(name, name): array.reshape(-1) if name in names else array
+            for name, array in example.inputs.items()
+        }
+        sizes = example.inputs[next(iter(names))].shape
+        return Example({**inputs, _SHAPE: numpy.array(sizes, numpy.int32)}, example.outputs)
+
+    return replace(made, examples=tuple(map(given, vector.examples)))
 
 
 def other_data(operation: str, version: Version) -> list[Vector]:

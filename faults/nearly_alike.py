@@ -160,19 +160,27 @@ PARTS = {
     "zero-points": Part("zero points", _without(zero_point=0), "HEATMAP_MAX_KEYPOINT HARD_SWISH"),
     "channels": Part("scales for each channel", _without(extra_params=None), "DEPTHWISE_CONV_2D GROUPED_CONV_2D"),
     "type-of-8-bits": Part("whether 8 bits have a sign", _without_signs, "RELU"),
-    "scalars": Part("the values of scalars", _by_values(len, _itself), "ROI_POOLING BATCH_MATMUL"),
-    "tensors-length": Part("the values of constant tensors", _by_values(_itself, len), "LSH_PROJECTION"),
+    "scalars": Part("the values of scalars", _by_values(len, _itself), "ROI_POOLING BATCH_MATMUL QUANTIZED_LSTM"),
+    "tensors-length": Part(
+        "the values of constant tensors",
+        _by_values(_itself, len),
+        "LSH_PROJECTION BOX_WITH_NMS_LIMIT DETECTION_POSTPROCESSING",
+    ),
     "tensors-first": Part(
         "all but the first four bytes of constant tensors",
         _by_values(_itself, lambda value: value[:4]),
-        "BATCH_MATMUL",
+        "BATCH_MATMUL ROI_ALIGN QUANTIZED_16BIT_LSTM",
     ),
     "tensors-last": Part(
         "all but the last four bytes of constant tensors",
         _by_values(_itself, lambda value: value[-4:]),
-        "HASHTABLE_LOOKUP MUL",
+        "HASHTABLE_LOOKUP MUL HEATMAP_MAX_KEYPOINT",
     ),
-    "tensors-sum": Part("the order of the bytes of constant tensors", _by_values(_itself, sum), "LSH_PROJECTION"),
+    "tensors-sum": Part(
+        "the order of the bytes of constant tensors",
+        _by_values(_itself, sum),
+        "LSH_PROJECTION ROI_POOLING QUANTIZED_LSTM",
+    ),
     "operation": Part("which operations they are", _without_operations, "MAXIMUM-MINIMUM LESS-GREATER ARGMAX-ARGMIN"),
     "input-order": Part("the order of the model's inputs", _without_input_order, "DETECTION_POSTPROCESSING REDUCE_ALL"),
     "output-order": Part(

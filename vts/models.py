@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
 from contextlib import suppress
 
@@ -22,13 +23,16 @@ from npu_conformance.specs.neuralnetworks.enums import (
     EXHAUSTED,
     ErrorStatus,
     ExecutionPreference,
+    OperandLifeTime,
     OperandType,
     OperationType,
     Priority,
 )
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
     NO_DEADLINE,
     DataLocation,
+    Memory,
     Model,
     Operation,
     PrepareModelConfig,
@@ -58,6 +62,8 @@ from npu_conformance.vts.lib.structure_models import (
 cases = CaseGroup("vts.models", group=Group.VALIDATION)
 
 _INVALID, _NONE = ErrorStatus.INVALID_ARGUMENT, ErrorStatus.NONE
+_AXES_SIZE, _MATRIX_SIZE = 8, 16
+_LEGAL_AXES, _ILLEGAL_AXES = ((1, 0), (0, 1)), (0, 0)
 _DECLINES = {ErrorStatus.GENERAL_FAILURE, *EXHAUSTED}
 _HUGE = {
     "2_32_elements": (2**16, 2**16),
@@ -165,15 +171,70 @@ def of_another_asked_before(context: CaseContext) -> None:
         checks.that(all(context.supported_operations(right)), "a transposition that was supported is no longer so")
 
 
-def _transposing(*axes: int) -> Model:
-    """TRANSPOSE of a matrix by constant axes."""
-    operands = [
-        tensor(dimensions=(2, 2), lifetime=INPUT),
-        constant(OperandType.TENSOR_INT32, (2,), 0, 8),
-        tensor(dimensions=(2, 2), lifetime=OUTPUT),
-    ]
-    values = struct.pack("<2i", *axes)
-    return Model(graph(operands, [Operation(OperationType.TRANSPOSE, (0, 1), (2,))]), operand_values=values)
+@cases.case(
+    "support.of_rewritten_constants", "NNHAL-SUPPORT-005", "NNHAL-SUPPORT-004", "NNHAL-EXECUTE-001",
+    "NNHAL-PREPARE-013", since=Version.V1_1,
+)  # fmt: skip
+def of_rewritten_constants(context: CaseContext) -> None:
+    """What a device was asked of a model counts for what its pool held then: it prepares what the pool holds now.
+
+    Legal axes, which it supports, are prepared behind other legal ones and behind illegal ones.
+    """
+    pool = context.pool(_AXES_SIZE)
+    model = _transposing(pool=pool.memory)
+    for axes in _LEGAL_AXES:
+        pool.write(0, _packed(axes))
+        if not all(context.supported_operations(model)):
+            raise NotSupported("a transposition by axes in a pool is not supported")
+    for asked, axes in itertools.permutations((*_LEGAL_AXES, _ILLEGAL_AXES), 2):
+        with context.configuration(f"{_name(asked)}_then_{_name(axes)}"):
+            pool.write(0, _packed(asked))
+            _asked_of_axes(context, model, is_legal=asked != _ILLEGAL_AXES)
+            pool.write(0, _packed(axes))
+            if axes == _ILLEGAL_AXES:
+                _is_certain(context, model, "a transposition")
+            else:
+                prepared_model = model_of(context.prepare(model), f"prepareModel of a supported model, axes {axes}")
+                _transposes(context, prepared_model, axes)
+
+
+def _asked_of_axes(context: CaseContext, model: Model, *, is_legal: bool) -> None:
+    if is_legal:
+        context.supported_operations(model)
+        return
+    with suppress(ServiceError):
+        context.supported_operations(model, is_valid=False)
+
+
+def _transposes(context: CaseContext, prepared_model: PreparedModel, axes: tuple[int, ...]) -> None:
+    """See a matrix be transposed by the axes."""
+    matrix, pool = (1.0, 2.0, 3.0, 4.0), context.pool(2 * _MATRIX_SIZE)
+    pool.write(0, struct.pack("<4f", *matrix))
+    source, target = (RequestArgument(location=DataLocation(0, at * _MATRIX_SIZE, _MATRIX_SIZE)) for at in range(2))
+    request = Request((source,), (target,), (RequestMemoryPool(pool=pool.memory),))
+    execution = execute(context, prepared_model, request, measure=False)
+    checks.status(execution.status, {_NONE}, "execution of a transposition")
+    found = struct.unpack("<4f", pool.read(_MATRIX_SIZE, _MATRIX_SIZE))
+    expected = matrix if axes == (0, 1) else (1.0, 3.0, 2.0, 4.0)
+    checks.equal(found, expected, f"matrix transposed by the axes {axes} that the pool held at the preparation")
+
+
+def _name(axes: tuple[int, ...]) -> str:
+    return "axes_" + "".join(map(str, axes))
+
+
+def _packed(axes: tuple[int, ...]) -> bytes:
+    return struct.pack("<2i", *axes)
+
+
+def _transposing(*axes: int, pool: Memory | None = None) -> Model:
+    """TRANSPOSE of a matrix by constant axes, or by those in the pool."""
+    second = constant(OperandType.TENSOR_INT32, (2,), 0, _AXES_SIZE)
+    if pool is not None:
+        second = replace(second, lifetime=OperandLifeTime.CONSTANT_POOL)
+    operands = [tensor(dimensions=(2, 2), lifetime=INPUT), second, tensor(dimensions=(2, 2), lifetime=OUTPUT)]
+    main = graph(operands, [Operation(OperationType.TRANSPOSE, (0, 1), (2,))])
+    return Model(main, pools=(pool,)) if pool is not None else Model(main, operand_values=_packed(axes))
 
 
 @cases.case("support.of_pooled_parameters", "NNHAL-SUPPORT-005", "NNHAL-SUPPORT-004")
@@ -194,6 +255,11 @@ def of_pooled_parameters(context: CaseContext) -> None:
 
 def _certain_of(context: CaseContext, vector: Vector) -> None:
     model = build_model(vector, context.version, create_pool=context.filled_pool, constants=POOLED).model
+    _is_certain(context, model, vector.operation)
+
+
+def _is_certain(context: CaseContext, model: Model, what: str) -> None:
+    """See that an illegal model whose preparation fails was not called supported before; a warning where it was."""
     try:
         answers = context.supported_operations(model, is_valid=False)
     except ServiceError as error:
@@ -201,7 +267,7 @@ def _certain_of(context: CaseContext, vector: Vector) -> None:
         return
     status = context.prepare(model).status
     if answers and all(answers) and status == ErrorStatus.GENERAL_FAILURE:
-        context.warn_quality(f"all of {vector.operation} with illegal parameters is supported, and cannot be prepared")
+        context.warn_quality(f"all of {what} with illegal parameters is supported, and cannot be prepared")
 
 
 @cases.case("arguments.token_length", "NNHAL-PREPARE-023", since=Version.FL5)

@@ -31,6 +31,7 @@ from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Request
 from npu_conformance.specs.requirements import result_requirement
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.bound_request import has_shapes
 from npu_conformance.vts.lib.preparing import prepared
 from npu_conformance.vts.lib.random_graph_cases import Graphs, red_ones
 from npu_conformance.vts.lib.turning import KINDS, Kind
@@ -168,14 +169,6 @@ def _execute(
         raise NotSupported("the device does not execute with sizes that come with the request")
     with checks.about("NNHAL-PREPARE-014"):
         checks.status(execution.status, {ErrorStatus.NONE}, what)
-    _has_shapes(vector, example, execution, what)
+    has_shapes(vector, example, execution, what)
     with checks.telling(lambda: what):
         judge(context, vector, example, built.read_like(example, outputs.read(0, built.output_size)))
-
-
-@checks.about("NNHAL-SHAPE-002")
-def _has_shapes(vector: Vector, example: Example, execution: Execution, what: str) -> None:
-    """The right shapes are reported; of outputs that the model specifies fully there may be none."""
-    if execution.output_shapes or any(vector.operands[name].is_open for name in vector.outputs):
-        expected = [example.outputs[name].shape for name in vector.outputs]
-        checks.equal([one.dimensions for one in execution.output_shapes], expected, f"shapes of the outputs, {what}")

@@ -30,7 +30,8 @@ Edit = Callable[[Vector, Version], Iterator[tuple[str, Vector]]]
 
 _EDITS: tuple[Edit, ...] = (
     quantization.zero_points, quantization.scales, quantization.scales_of_channels,
-    constants.other_data, constants.other_parameters, constants.other_graphs, constants.relaxed,
+    constants.other_data, constants.other_ends, constants.other_boxes, constants.other_parameters,
+    constants.other_graphs, constants.relaxed,
     arguments.orders, arguments.omissions, arguments.other_operations, arguments.types,
 )  # fmt: skip
 _MOST = 12

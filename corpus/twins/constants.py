@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,12 @@ OF_BOXES = {
     "HEATMAP_MAX_KEYPOINT", "ROI_ALIGN", "ROI_POOLING",
 }  # fmt: skip
 """Operations of which a device may take boxes with corners in order alone, and batches one behind the other."""
+_OF_SMALL_CHANGES = {"QUANTIZED_16BIT_LSTM", "QUANTIZED_LSTM"}
+_BOXES, _DELTAS = {"rois", "boxes", "anchors"}, "bbox_deltas"
+_COMPETING = {"BOX_WITH_NMS_LIMIT": None, "DETECTION_POSTPROCESSING": 2}
+"""Operations in which boxes that overlap displace each other, with how many columns are places: anchors have sizes."""
+_LEFT_ALONE = {"GENERATE_PROPOSALS"}
+"""Its boxes compete, and are cut off at the image, which any change brings closer."""
 _STEPS = (1, 40, -1, 2000)
 """By so much an element changes: by what a parameter may, what 8 bits show, and what a bias of a small scale shows."""
 _TITLES = ("first", "last", "order")
@@ -40,6 +47,47 @@ def other_data(vector: Vector, _version: Version) -> Iterator[tuple[str, Vector]
         for title, changed in _near(value):
             if len(tensors) <= _FEW or title == _TITLES[at % len(_TITLES)]:
                 yield f"{name}_{title}", _with(vector, name, changed)
+
+
+def other_ends(vector: Vector, _version: Version) -> Iterator[tuple[str, Vector]]:
+    """The second half of the weights in the opposite order, where a change of one element is too small to be seen."""
+    for name, value in _constants(vector) if vector.operation in _OF_SMALL_CHANGES else ():
+        if value.ndim > 1:
+            changed = value.reshape(-1).copy()
+            changed[value.size // 2 :] = changed[value.size // 2 :][::-1]
+            yield f"{name}_end", _with(vector, name, changed.reshape(value.shape))
+
+
+def other_boxes(vector: Vector, _version: Version) -> Iterator[tuple[str, Vector]]:
+    """Boxes that have moved by a pixel within the range of all, or that come in another order; deltas in another order.
+
+    Where boxes compete, all move together, which leaves alone how much they overlap.
+    """
+    for name, value in _constants(vector) if vector.operation in OF_BOXES - _LEFT_ALONE else ():
+        scale = vector.operands[name].scale
+        if name in _BOXES and vector.operation not in _COMPETING:
+            for title, changed in _moved(value, round(1 / scale) if scale else 1):
+                yield f"{name}_{title}", _with(vector, name, changed)
+        elif name in _BOXES:
+            moved = value.copy()
+            moved[..., : _COMPETING[vector.operation]] += value.dtype.type(round(1 / scale) if scale else 1)
+            yield f"{name}_all", _with(vector, name, moved)
+        elif name == _DELTAS and vector.operation not in _COMPETING:
+            yield f"{name}_order", _with(vector, name, value.reshape(-1)[::-1].reshape(value.shape))
+
+
+def _moved(value: Array, pixel: int) -> Iterator[tuple[str, Array]]:
+    """The first box moved, the last one, or the only one, which has no others to stay among; and all turned around."""
+    import numpy
+
+    places = {"first": 0, "last": -1} if len(value) > 1 else {"only": 0}
+    for (title, at), step in itertools.product(places.items(), (pixel, -pixel)):
+        box = value[at].astype(float) + step
+        if title == "only" or (box.min() >= value.min() and box.max() <= value.max()):
+            moved = value.copy()
+            moved[at] = box.astype(value.dtype)
+            yield title, moved
+    yield "order", numpy.roll(value, 1, axis=0)
 
 
 def _near(value: Array) -> Iterator[tuple[str, Array]]:
@@ -113,7 +161,7 @@ def of_many_bits(vector: Vector) -> Vector:
     data = {
         name: vector.operands[name].with_value((value * _PRECISE).astype(value.dtype))
         for name, value in _constants(vector)
-        if vector.operands[name].type == OperandType.TENSOR_FLOAT32
+        if vector.operands[name].type == OperandType.TENSOR_FLOAT32 and name not in _BOXES  # which stay in their image
     }
     return replace(vector, operands={**vector.operands, **data})
 

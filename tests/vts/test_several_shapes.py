@@ -29,7 +29,9 @@ def test_each_operation_has_a_case_where_there_are_two_shapes() -> None:
     assert listed == {name for name in vectors.operations() if several_shapes(name, NEWEST)}
 
 
-@pytest.mark.parametrize("find", [turns.same_size, turns.emptied, turns.omitted, other_parameters])
+@pytest.mark.parametrize(
+    "find", [turns.same_size, turns.same_size_behind, turns.emptied, turns.omitted, other_parameters]
+)
 def test_each_operation_that_is_listed_has_a_model_of_several_requests(find: Find) -> None:
     for case in area.cases():
         if case.id.endswith(f".{find.__name__}"):
@@ -50,6 +52,13 @@ def test_inputs_of_one_size_differ_in_their_shapes() -> None:
     (vector,) = turns.same_size("EXPAND_DIMS", NEWEST)
     shapes = [example.inputs["input"].shape for example in vector.examples]
     assert shapes == [(2, 3), (3, 2)]
+
+
+def test_shapes_of_a_temporary_come_with_the_request() -> None:
+    (vector,) = turns.same_size_behind("EXPAND_DIMS", NEWEST)
+    assert vector.inputs == ("input_in_a_row", "shape_of_the_rows")
+    assert [tuple(example.inputs["shape_of_the_rows"]) for example in vector.examples] == [(2, 3), (3, 2)]
+    assert {example.inputs["input_in_a_row"].shape for example in vector.examples} == {(6,)}
 
 
 def test_rows_are_taken_as_the_request_says() -> None:

@@ -9,6 +9,7 @@ import time
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
@@ -40,6 +41,7 @@ from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.deadlines import MILLISECOND, deadline
 from npu_conformance.vts.lib.loops import expect_aborted, expect_sooner_than_default
 from npu_conformance.vts.lib.preparing import prepared_or_unsupported
+from npu_conformance.vts.lib.rejection import asked_by_text_alone
 from npu_conformance.vts.lib.structure_models import (
     INPUT,
     LOOP,
@@ -85,6 +87,28 @@ def endless_is_aborted(context: CaseContext) -> None:
                 expect_sooner_than_default(context, elapsed)
             with checks.about("NNHAL-CONTROLFLOW-012"):
                 _ended(context, prepared_model, NO_LOOP_TIMEOUT, _MANY_ROUNDS)
+
+
+@cases.case("WHILE.abort_is_final", "NNHAL-EXECUTE-006", "NNHAL-CONTROLFLOW-011", since=Version.V1_3)
+def abort_is_final(context: CaseContext) -> None:
+    """A loop that its timeout has ended writes no more: its client has other things in that memory by then.
+
+    Behind a fence in error that is a quality warning, since documents say it of a signal alone (NNHAL-FENCED-007).
+    """
+    prepared_model, started = prepared_or_unsupported(context, LOOP), time.monotonic()
+    _ended(context, prepared_model, MAXIMUM_LOOP_TIMEOUT_DURATION_NS, _MANY_ROUNDS)
+    seconds, untouched = time.monotonic() - started, bytes([FILL]) * _SIZE
+    for executor in executors(context.version, loop_timeout=True):
+        for part in (0.0, 0.25):
+            with context.configuration(f"{executor}.{part:g}"):
+                pool, options = _filled(context, _MANY_ROUNDS), ExecutionOptions(loop_timeout=int(part * seconds * 1e9))
+                execution = bind(context, prepared_model, _request(pool, _SIZE), options, executor)()
+                if execution.status != ErrorStatus.NONE:
+                    expect_aborted(execution)
+                    pool.write(_PLACES[-1], untouched)
+                    context.subject.wait_until(lambda: False, 2 * seconds)
+                    with asked_by_text_alone(context, when="fenced" in executor), checks.about("NNHAL-EXECUTE-006"):
+                        checks.equal(bytes(pool.read(_PLACES[-1], _SIZE)), untouched, "output behind an aborted loop")
 
 
 @cases.case("WHILE.endless_around_another", "NNHAL-CONTROLFLOW-011", "NNHAL-CONTROLFLOW-015", since=Version.V1_3)

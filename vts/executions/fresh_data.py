@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors import Example, Vector
-from npu_conformance.corpus.wire_model import BuiltRequest, build_request
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.judge.verdicts import NotSupported
@@ -18,10 +17,9 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import Execution
 from npu_conformance.harness.run.executing.executors import bind, executors
-from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.types import Request, RequestMemoryPool
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.bound_request import BoundRequest, bound_request
 from npu_conformance.vts.lib.preparing import prepared
 from npu_conformance.vts.lib.support import supports
 
@@ -55,42 +53,6 @@ class _Turn:
 
     example: Example
     what: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Places:
-    """A request over pools of its own, whose data is written anew for each execution."""
-
-    vector: Vector
-    built: BuiltRequest
-    inputs: Pool
-    outputs: Pool
-
-    @property
-    def request(self) -> Request:
-        """The request, which is the same whatever the pools hold."""
-        pools = (RequestMemoryPool(pool=self.inputs.memory), RequestMemoryPool(pool=self.outputs.memory))
-        return self.built.request(*pools)
-
-    def put(self, context: CaseContext, turn: _Turn) -> None:
-        """Write the data of a turn, and clear what the last one left."""
-        self.inputs.write(0, build_request(self.vector, turn.example, context.version).input_data)
-        self.outputs.write(0, bytes(self.built.output_size))
-
-    def check(self, context: CaseContext, turn: _Turn, execution: Execution) -> None:
-        """Fail unless the turn was rejected, or gave its result and its shape."""
-        if not turn.example.outputs:
-            with checks.about(_CLAUSES[self.vector.operation]):
-                checks.that(execution.status != ErrorStatus.NONE, f"{turn.what}: expected a rejection, found NONE")
-            return
-        with checks.about("NNHAL-EXECUTE-001"):
-            checks.status(execution.status, {ErrorStatus.NONE}, turn.what)
-        expected = turn.example.outputs[_OUTPUT]
-        with checks.about("NNHAL-SHAPE-002"):
-            for shape in execution.output_shapes:
-                checks.equal(shape.dimensions, expected.shape, f"dimensions of the output, {turn.what}")
-        content = self.outputs.read(0, self.built.output_size)
-        judge(context, self.vector, turn.example, {_OUTPUT: self.built.read(_OUTPUT, content, expected.shape)})
 
 
 @cases.case(
@@ -162,18 +124,29 @@ def _turn(
 def _by_each_executor(context: CaseContext, vector: Vector, turns: list[_Turn], *, unspecified: bool = False) -> None:
     """Take all turns by each executor, over one request. unspecified: sizes of the output are unknown to the model."""
     prepared_model = prepared(context, vector, unspecified=unspecified)
-    places = _places(context, vector, turns[0].example)
+    bound = bound_request(context, vector, turns[0].example)
     for executor in executors(context.version, finding_shapes=unspecified):
         with context.configuration(f"{vector.operation}.{executor}"):
-            run = bind(context, prepared_model, places.request, executor=executor)
+            run = bind(context, prepared_model, bound.request, executor=executor)
             for number, turn in enumerate(turns):
-                places.put(context, turn)
+                bound.put(context, turn.example)
                 execution = run()
                 if unspecified and number == 0 and execution.status == ErrorStatus.GENERAL_FAILURE:
                     raise NotSupported("the device does not execute with outputs that are not fully specified")
-                places.check(context, turn, execution)
+                _check(context, bound, turn, execution)
 
 
-def _places(context: CaseContext, vector: Vector, first: Example) -> _Places:
-    built = build_request(vector, first, context.version)
-    return _Places(vector, built, context.pool(len(built.input_data)), context.pool(built.output_size))
+def _check(context: CaseContext, bound: BoundRequest, turn: _Turn, execution: Execution) -> None:
+    """Fail unless the turn was rejected, or gave its result and its shape."""
+    if not turn.example.outputs:
+        with checks.about(_CLAUSES[bound.vector.operation]):
+            checks.that(execution.status != ErrorStatus.NONE, f"{turn.what}: expected a rejection, found NONE")
+        return
+    with checks.about("NNHAL-EXECUTE-001"):
+        checks.status(execution.status, {ErrorStatus.NONE}, turn.what)
+    expected = turn.example.outputs[_OUTPUT]
+    with checks.about("NNHAL-SHAPE-002"):
+        for shape in execution.output_shapes:
+            checks.equal(shape.dimensions, expected.shape, f"dimensions of the output, {turn.what}")
+    content = bound.outputs.read(0, bound.built.output_size)
+    judge(context, bound.vector, turn.example, {_OUTPUT: bound.built.read(_OUTPUT, content, expected.shape)})

@@ -123,7 +123,8 @@ class Chain:
 class Runner:
     """A prepared chain with memory of its own, for one thread at a time.
 
-    application: whose it is, None for ours. seconds: how long an execution takes that nothing disturbs.
+    application: whose it is, None for ours. prepared_model: of the chain; None for one with the priority. seconds: how
+    long an execution takes that nothing disturbs.
     """
 
     def __init__(
@@ -133,11 +134,12 @@ class Runner:
         start: Pair,
         priority: int = Priority.MEDIUM,
         application: Application | None = None,
+        prepared_model: PreparedModel | None = None,
     ) -> None:
         self.context = context
         self._chain = chain
         self._start = start
-        self.prepared_model = _prepared(context, chain, priority, application)
+        self.prepared_model = prepared_model or _prepared(context, chain, priority, application)
         self._pool = context.pool(4 * chain.size, application=application)
         self.request = chain.request(self._pool)
         self._pool.write(0, chain.contents(start))
@@ -167,6 +169,12 @@ class Runner:
         """Fail unless the output is, bit for bit, that of an execution that nothing disturbed (NNHAL-QOS-014)."""
         with checks.about("NNHAL-QOS-014"):
             self._chain.check_equal(self.output(), self._undisturbed, self._start)
+
+    def check_untouched(self, seconds: float, what: str) -> None:
+        """Fail where the output, which was overwritten since, does not stay so for some seconds (NNHAL-EXECUTE-006)."""
+        self.context.subject.wait_until(lambda: self.output() != _UNTOUCHED * self._chain.size, seconds)
+        with checks.about("NNHAL-EXECUTE-006"):
+            checks.equal(set(self.output()), {FILL}, f"bytes of the output some time behind an {what}")
 
     def _execute_undisturbed(self) -> None:
         """Execute alone and without a deadline: floats come out exactly, quantised values nearly."""

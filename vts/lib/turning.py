@@ -28,6 +28,14 @@ _OF_FIXED_SIZE = {
 }  # fmt: skip
 """Operations of whose inputs no other shape of as many elements is known, or is as good."""
 
+_BEHIND_RESHAPE = {
+    "ADD", "ARGMAX", "AVERAGE_POOL_2D", "BATCH_MATMUL", "BATCH_TO_SPACE_ND", "CONCATENATION", "CONV_2D",
+    "DEPTHWISE_CONV_2D", "DEPTH_TO_SPACE", "EXPAND_DIMS", "FULLY_CONNECTED", "GATHER", "L2_NORMALIZATION", "MEAN",
+    "PAD", "PRELU", "REDUCE_MAX", "RESIZE_BILINEAR", "SOFTMAX", "SPACE_TO_BATCH_ND", "SPACE_TO_DEPTH", "SPLIT",
+    "SQUEEZE", "STRIDED_SLICE", "TILE", "TOPK_V2", "TRANSPOSE",
+}  # fmt: skip
+"""Operations that are given a temporary of several shapes: one or two of each family, since a plan is the driver's."""
+
 _EMPTIED = {
     "ADD", "AVERAGE_POOL_2D", "CONCATENATION", "CONV_2D", "DEPTHWISE_CONV_2D", "DEQUANTIZE", "FULLY_CONNECTED",
     "HARD_SWISH", "L2_POOL_2D", "LOGISTIC", "MAX_POOL_2D", "MUL", "QUANTIZE", "RELU", "RELU1", "RELU6",
@@ -91,6 +99,13 @@ KINDS = (
         lambda operation: operation not in _OF_FIXED_SIZE,
         _SHAPES,
         "A model computes several shapes of as many elements, one after the other, each as if it was the only one.",
+    ),
+    Kind(
+        "same_size_behind",
+        turns.same_size_behind,
+        lambda operation: operation in _BEHIND_RESHAPE,
+        _SHAPES,
+        "A temporary has other sizes and as many elements in each execution, where requests differ in values alone.",
     ),
     Kind(
         "emptied",

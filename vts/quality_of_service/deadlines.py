@@ -28,6 +28,7 @@ from npu_conformance.vts.lib.deadlines import (
     seconds_in_driver,
     wait_until_over,
 )
+from npu_conformance.vts.lib.rejection import asked_by_text_alone
 from npu_conformance.vts.lib.sums import sum_of
 
 cases = CaseGroup("vts.quality_of_service", group=Group.EXECUTION)
@@ -37,6 +38,10 @@ _INVALID = frozenset({ErrorStatus.INVALID_ARGUMENT})
 _NO_CACHE = frozenset({ErrorStatus.GENERAL_FAILURE, ErrorStatus.INVALID_ARGUMENT})
 _BELOW_NONE = {"minus_2": -2, "smallest": -(2**63)}
 _ATTEMPTS = 3
+_PARTS = {"at_once": 0.0, "soon": 0.25, "later": 0.5}
+"""When the deadline is, in parts of the time that an execution takes without one."""
+_WHOLE = 2.0
+"""So many times that one longer is watched, as whoever goes on may begin anew."""
 _NOTICEABLE_SECONDS = 0.003
 """A shorter execution tells nothing about when an abort comes."""
 
@@ -136,6 +141,25 @@ def abort_is_early(context: CaseContext) -> None:
     # The time that a call takes beside the execution is not the abort's.
     if seconds > whole_seconds - in_driver / 4:
         context.warn_quality(f"aborted after {seconds:.3f} s; the whole execution takes {whole_seconds:.3f} s")
+
+
+@cases.case("deadline.abort_is_final", "NNHAL-EXECUTE-006", "NNHAL-QOS-003", "NNHAL-QOS-005", since=Version.V1_3)
+def abort_is_final(context: CaseContext) -> None:
+    """An execution that its deadline has ended writes no more: its client has other things in that memory by then.
+
+    Behind a fence in error that is a quality warning, since documents say it of a signal alone (NNHAL-FENCED-007).
+    """
+    runner = Runner(context, longest(context, LONG), _START)
+    for executor in executors(context.version):
+        for name, part in _PARTS.items():
+            with context.configuration(f"{executor}.{name}"):
+                end = time.clock_gettime_ns(time.CLOCK_BOOTTIME) + int(part * runner.seconds * 1e9)
+                execution = runner.execute(deadline=end, measure=True, executor=executor)
+                check_execution(context, execution, "soon")
+                if execution.status != ErrorStatus.NONE:
+                    runner.forget()
+                    with asked_by_text_alone(context, when="fenced" in executor):
+                        runner.check_untouched(_WHOLE * runner.seconds, "execution that its deadline has ended")
 
 
 def _quickest(context: CaseContext, runner: Runner, name: str) -> tuple[Execution, float]:
