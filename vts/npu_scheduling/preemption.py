@@ -273,6 +273,22 @@ def made_stronger(context: CaseContext) -> None:
         _changed(npu, 400, 1000, lambda: npu.update(config(npu.assistant, 100)))
 
 
+@cases.case("made_stronger_behind_work_for_it", "NPU-HAL-009", "NPU-HAL-003")
+def made_stronger_behind_work_for_it(context: CaseContext) -> None:
+    """So it does where another app's work for it has ended meanwhile."""
+    with scheduling_fixture(context) as npu:
+        gallery = npu.app(npu.gallery)
+
+        def change() -> None:
+            gallery.start(InferenceRun(original_uid=npu.assistant))
+            gallery.cancel()
+            npu.update(config(npu.assistant, 100))
+
+        npu.configure(config(npu.camera, 400), config(npu.assistant, 1000), config(npu.gallery, 1000, attribute=True))
+        work = InferenceRun()
+        _overtakes(npu, (npu.app(npu.camera), work), (npu.app(npu.assistant), work), change)
+
+
 @cases.case("made_weaker", "NPU-HAL-009", "NPU-HAL-003")
 def made_weaker(context: CaseContext) -> None:
     """Work whose app goes to the background loses the NPU in time to what waits."""
