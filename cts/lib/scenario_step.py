@@ -70,6 +70,12 @@ TEXTS = {
     "halt": "the HAL dies, and there is none; only a push shows it: {self.own}",
     "revive": "a HAL comes",
     "patience": "unload requests may stay unanswered for {self.number} seconds",
+    "flood": "uid {self.uid} asks for {self.number} models at once, of all sizes: {self.own}",
+    "fill": "uid {self.uid} has loaded all that it was granted",
+    "bar": "uid {self.uid} loses the permission",
+    "admit": "uid {self.uid} gets the permission back",
+    "begin": "work of uid {self.uid} begins",
+    "finish": "work of uid {self.uid}, which has begun, is completed",
     "rest": "what is under way arrives",
     "pause": "so many thousandths of the time for an unload pass: {self.number}",
 }

@@ -87,11 +87,24 @@ class RecordingHal(Scheduling):
 
         arrives: wait until what that brings about has arrived.
         """
+        self._begin(uid, original, start)
+        self._manager.on_work_ended(self._work(uid, original), reason)
+        self._settle(arrives=arrives)
+
+    def begins(self, uid: int) -> None:
+        """Report that work was queued and has begun."""
+        self._begin(uid, None, StartReason.INITIAL)
+        self._settle()
+
+    def ends(self, uid: int, *, arrives: bool = True) -> None:
+        """Report that work which has begun is completed. arrives: as in `works`."""
+        self._manager.on_work_ended(self._work(uid, None), EndReason.COMPLETED)
+        self._settle(arrives=arrives)
+
+    def _begin(self, uid: int, original: int | None, start: int) -> None:
         manager = self._manager
         manager.on_work_requested(self._work(uid, original))
         manager.on_work_started(self._work(uid, original), start)
-        manager.on_work_ended(self._work(uid, original), reason)
-        self._settle(arrives=arrives)
 
     def _settle(self, *, arrives: bool = True) -> None:
         """Reports are not answered: a call behind them is, before any app's next call can overtake them."""

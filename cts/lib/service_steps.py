@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from npu_conformance.cts.lib.bustle_runner import BustleRunner
 from npu_conformance.cts.lib.scenario_step import Step
 from npu_conformance.cts.lib.service_choices import (
     COMMANDS,
@@ -16,7 +17,6 @@ from npu_conformance.cts.lib.service_choices import (
     REFUSED,
     STRANGERS,
 )
-from npu_conformance.cts.lib.upheaval_runner import UpheavalRunner
 from npu_conformance.harness.judge.tracked_request import TrackedRequest
 from npu_conformance.specs.npu.types import (
     ROOT_UID,
@@ -40,6 +40,8 @@ _TARGETS = (36, 37, 38, 28, 1_000)
 _SIZES = (0, 1, 2, 0, 1, 2, 0, 1, 2, 3)
 _IDS: tuple[int, ...] = (0, -1, 1, 2**31 - 1, -(2**31), *range(2, 100))
 """In the order in which an app uses those that are free (NPU-REQ-007)."""
+_CROWD = 13
+"""So many live requests of one app are a flood."""
 _COUNTS = {
     "dump": DUMPS,
     "deny": DENIED,
@@ -53,7 +55,7 @@ _COUNTS = {
 class _Draw(msgspec.Struct, frozen=True):
     """What was drawn of a step, and the scenario so far. number: decides whatever is open."""
 
-    runner: UpheavalRunner
+    runner: BustleRunner
     kind: str
     uid: int
     number: int
@@ -83,7 +85,7 @@ class _Draw(msgspec.Struct, frozen=True):
         return next(each for each in _IDS if each not in used)
 
 
-def step_of(runner: UpheavalRunner, kind: str, uid: int, number: int) -> Step | None:
+def step_of(runner: BustleRunner, kind: str, uid: int, number: int) -> Step | None:
     """A step of this kind that is possible now; None where there is none."""
     if uid in runner.removed:
         return Step("reinstall", uid)
@@ -230,6 +232,68 @@ def _lapse(draw: _Draw) -> Step | None:
     return Step("declare", apps[draw.number // 2 % len(apps)], number=draw.number % 2) if apps else None
 
 
+def _flood(draw: _Draw) -> Step:
+    """An app asks for very much at once; where one has done so, something happens to all of that."""
+    live, number = draw.runner.model.live, draw.number
+    crowded = [uid for uid in draw.runner.apps if sum(each.uid == uid for each in live) >= _CROWD]
+    if not crowded:
+        return Step("flood", draw.uid, number=_CROWD + number % 11, own=draw.is_odd)
+    uid = crowded[number % len(crowded)]
+    own = [each.request.id for each in live if each.uid == uid]
+    return (
+        Step("fill", uid),
+        Step("move", uid, number=MOVES[number % len(MOVES)]),
+        Step("work", uid, number=EndReason.COMPLETED),
+        Step("cancel", uid, own[number % len(own)]),
+        Step("die", uid),
+    )[number // 2 % 5]
+
+
+def _servant(draw: _Draw) -> Step:
+    """The system asks, cancels, or has completed work."""
+    own = [each.request.id for each in draw.runner.model.live if each.uid == SYSTEM_UID]
+    if own and draw.number % 4 == 1:
+        return Step("cancel", SYSTEM_UID, own[draw.number % len(own)])
+    if draw.number % 4 == 0:
+        return Step("work", SYSTEM_UID, number=EndReason.COMPLETED)
+    return _system_asks(draw, SYSTEM_UID)
+
+
+def _shed(draw: _Draw) -> Step | None:
+    """An app has unloaded a model that it never loaded, if possible while others of it stay."""
+    model = draw.runner.model
+    never = [each for each in model.live if not each.loaded and each.events]
+    loaded = {each.uid for each in model.live if each.loaded}
+    chosen = [each for each in never if each.uid in loaded] or never
+    if not chosen:
+        return None
+    one = chosen[draw.number % len(chosen)]
+    return Step("unload", one.uid, one.request.id)
+
+
+def _peer(draw: _Draw) -> Step | None:
+    """As `equal`, but the work of who has the room began long before it is completed, and another's meanwhile."""
+    step, busy = _equal(draw), draw.runner.at_work
+    if step is None or step.do != "work":
+        return step
+    if step.uid not in busy:
+        return Step("begin", step.uid)
+    idle = [uid for uid in draw.runner.apps if uid not in busy]
+    return Step("begin", idle[draw.number % len(idle)]) if idle and busy[-1] == step.uid else Step("finish", step.uid)
+
+
+def _at_work(draw: _Draw) -> Step | None:
+    """Work that began first, or last, is completed."""
+    busy = draw.runner.at_work
+    return Step("finish", busy[0 if draw.is_odd else -1]) if busy else Step("begin", draw.uid)
+
+
+def _permission(draw: _Draw) -> Step:
+    """An app loses the permission, or gets it back after a while."""
+    barred = sorted(draw.runner.barred)
+    return Step("admit", barred[0]) if barred and draw.is_odd else Step("bar", draw.uid)
+
+
 def _plain(draw: _Draw) -> Step:
     return Step(draw.kind, draw.uid)
 
@@ -256,6 +320,12 @@ _MAKERS: dict[str, Callable[[_Draw], Step | None]] = {
     "denied": _denied,
     "lapse": _lapse,
     "process": _process,
+    "servant": _servant,
+    "shed": _shed,
+    "at_work": _at_work,
+    "peer": _peer,
+    "permission": _permission,
+    "flood": _flood,
     "equal": _equal,
     "warm": lambda draw: Step("heat", number=_WARM[draw.number % len(_WARM)]),
     "turn": lambda draw: Step("turn", draw.uid, number=draw.number),

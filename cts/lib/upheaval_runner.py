@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import suppress
 
-from npu_conformance.cts.lib.manager_client import Client
+from npu_conformance.cts.lib.manager_client import Client, install_only
 from npu_conformance.cts.lib.manager_fixture import ManagerFixture
 from npu_conformance.cts.lib.scenario_step import Step
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal
 from npu_conformance.cts.lib.service_runner import ServiceRunner
 from npu_conformance.harness.judge.tracked_request import TrackedRequest
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.specs.errors import SecurityDenied, Unsupported
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.errors import IllegalArgument, SecurityDenied, Unsupported
 from npu_conformance.specs.npu.manager import ModelLoadStatusListener
-from npu_conformance.specs.npu.types import ROOT_UID, SHELL_UID, UNLOAD_TIMEOUT_NS, Importance
+from npu_conformance.specs.npu.types import ROOT_UID, SHELL_UID, SYSTEM_UID, UNLOAD_TIMEOUT_NS, Importance
 
 _NS = 1_000_000_000
+_NO_APPS = {ROOT_UID: Importance.FOREGROUND, SYSTEM_UID: Importance.FOREGROUND, SHELL_UID: Importance.GONE}
+"""Who asks though no app of the scenario has its uid, and what it counts as."""
 _SLACK = 0.05
 """Of the time for an unload: what steps between two pauses take at the most."""
 
@@ -28,9 +32,9 @@ class UpheavalRunner(ServiceRunner):
         super().__init__(fixture, hal)
         self.removed: set[int] = set()
         self._others: dict[int, Client] = {}
-        """The processes of root and of the shell."""
+        """The processes of root, the system and the shell."""
         self._refused: set[int] = set()
-        """Which of the two may not ask."""
+        """Which of them may not ask."""
         self._bereaved: list[TrackedRequest] = []
         """Requests of other processes of an app of which one has just died."""
         self._closed: set[Client] = set()
@@ -40,7 +44,7 @@ class UpheavalRunner(ServiceRunner):
         """How long models have been asked to unload, at least and at most, in parts of the time that they have."""
         self._youngest = 0.0
         """The most of it that has passed for those that the newest step has brought to be asked."""
-        self.model.importance |= {ROOT_UID: Importance.FOREGROUND, SHELL_UID: Importance.GONE}
+        self.model.importance |= _NO_APPS
 
     @property
     def installed(self) -> list[int]:
@@ -69,11 +73,11 @@ class UpheavalRunner(ServiceRunner):
         super().leave()
 
     def client_of(self, uid: int) -> Client:
-        """The process that asks for this uid; root and the shell have one too."""
-        if uid not in (ROOT_UID, SHELL_UID):
+        """The process that asks for this uid; root, the system and the shell have one too."""
+        if uid not in _NO_APPS:
             return super().client_of(uid)
         if uid not in self._others:
-            self._others[uid] = Client(self.fixture.context, uid)
+            self._others[uid] = _process_of(self.fixture.context, uid)
             self.fixture.clients.append(self._others[uid])
             self._works_first(uid)
         return self._others[uid]
@@ -88,7 +92,7 @@ class UpheavalRunner(ServiceRunner):
         self.model.finished = None
 
     def _ask(self, step: Step) -> None:
-        """Root and the shell may be refused; root is never weaker than a foreground app (NPU-PRI-003).
+        """Who is no app may be refused; root and the system are never weaker than a foreground app (NPU-PRI-003).
 
         While something is under way no id is used again: it would be open which request a callback is about.
         """
@@ -97,7 +101,7 @@ class UpheavalRunner(ServiceRunner):
         try:
             super()._ask(step)
         except SecurityDenied:
-            if step.uid not in (ROOT_UID, SHELL_UID):
+            if step.uid not in _NO_APPS:
                 raise
             self._refused.add(step.uid)
             self.model.requests.pop()
@@ -229,3 +233,11 @@ class UpheavalRunner(ServiceRunner):
         self._ages = {tracked: (least + part, most + part) for tracked, (least, most) in asked.items()}
         self._youngest = max(0.0, part - (1 - oldest) + _SLACK)
         self.fixture.control.advance_clock(int(self._patience_ns * part))
+
+
+def _process_of(context: CaseContext, uid: int) -> Client:
+    """A process of who is no app. The system has the permission where it can be installed as one."""
+    if uid == SYSTEM_UID:
+        with suppress(IllegalArgument):
+            return install_only(context, uid)
+    return Client(context, uid)

@@ -48,6 +48,21 @@ def all_known(context: CaseContext) -> None:
     app.allocated(app.request(1))
 
 
+@cases.case("several_mapped", "NPU-BUF-013", "NPU-BUF-009")
+def several_mapped(context: CaseContext) -> None:
+    """Of the mapped buffers of one list all are freed, with their mappings, in whatever order the list has them."""
+    app = BufferApp(context).supported()
+    for order in ((1, 2, 3), (3, 1, 2)):
+        answers = app.get(*map(app.request, (1, 2, 3)))
+        buffers = {answer.id: answer.buffer for answer in answers if answer.buffer is not None}
+        checks.equal([*buffers], [1, 2, 3], "buffers that were given")
+        mapped = {identifier: one.map(PAGE, Protection.READ, 0) for identifier, one in buffers.items()}
+        app.free(*order)
+        for identifier, memory in mapped.items():
+            gone = is_rejected(partial(app.read, memory, 1))
+            checks.that(gone, f"reading through a mapping of buffer {identifier}, which is freed: found success")
+
+
 @cases.case("twice", "NPU-BUF-013")
 def twice(context: CaseContext) -> None:
     """A buffer that was freed is unknown: to free it again reports EINVAL, and so does setPriority."""

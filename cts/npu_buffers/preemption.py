@@ -168,6 +168,42 @@ def by_set_priority(context: CaseContext) -> None:
     raise NotApplicable("the manager does not preempt by priorities that setPriority changed")
 
 
+@cases.case("by_set_priority_during_a_load", "NPU-BUF-009", "NPU-BUF-014")
+def by_set_priority_during_a_load(context: CaseContext) -> None:
+    """A priority that is set while a buffer loads counts as one that is set while it does not."""
+    app = BufferApp(context).supported()
+    size = most(app)
+
+    def during_a_load(priority: int) -> None:
+        segment = app.segment(pattern(1, size // 2), 0, size // 2, 0)
+        app.allocator.load_file_segment_to_buffer(1, segment)
+        app.allocator.set_priority(1, priority)
+        app.awaited(lambda: app.recorder.count("loaded", 1) > 0, "answer to the load")
+
+    for weak, strong in _ORDERS:
+        if _is_taken(app, size, strong, partial(app.allocator.set_priority, 1, weak)):
+            taken = _is_taken(app, size, strong, partial(during_a_load, weak))
+            checks.that(taken, "a buffer made weak while it was loaded: expected its preemption, as when it is idle")
+            return
+    raise NotApplicable("the manager does not preempt by priorities that setPriority changed")
+
+
+def _is_taken(app: BufferApp, size: int, priority: int, change: Callable[[], None]) -> bool:
+    """Whether a buffer that a request of middle priority cannot have is preempted for it after a change."""
+    app.allocated(app.request(1, size, priority=priority))
+    (answer,) = app.get(app.request(2, size))
+    was_safe = answer.errno != 0
+    if was_safe:
+        change()
+        (answer,) = app.get(app.request(2, size))
+        app.flush()
+    taken = was_safe and answer.errno == 0 and app.recorder.count("preempted", 1) == 1
+    app.free(1, *([2] if answer.errno == 0 else []))
+    app.flush()
+    app.recorder.events.clear()
+    return taken
+
+
 @cases.case("id_of_another_before", "NPU-BUF-004", "NPU-BUF-007", "NPU-BUF-009")
 def id_of_another_before(context: CaseContext) -> None:
     """What becomes of a buffer where memory is short does not depend on what became of an earlier one of its id."""

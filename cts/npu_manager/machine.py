@@ -13,12 +13,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from npu_conformance.cts.lib.bustle_runner import BustleRunner
 from npu_conformance.cts.lib.manager_fixture import ManagerFixture
 from npu_conformance.cts.lib.scenario_runner import APPS
 from npu_conformance.cts.lib.scenario_step import TEXTS, Step
 from npu_conformance.cts.lib.scheduling_hal import recording_hal
 from npu_conformance.cts.lib.service_steps import MOVES, step_of
-from npu_conformance.cts.lib.upheaval_runner import UpheavalRunner
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
@@ -146,6 +146,12 @@ def denials(context: CaseContext) -> None:
     _search(context, _any_budget, kinds=_DENIALS)
 
 
+@cases.case("bustle", *_REQUIREMENTS, "NPU-ACC-005", "NPU-PRI-003")
+def bustle(context: CaseContext) -> None:
+    """Random scenarios of floods, works beside works, models of the system, and rights that are away for long."""
+    _search(context, _wide, kinds=_BUSTLE, share=_MORE)
+
+
 def case_from(listed: Any) -> Case:
     """The case of a failure file: it runs the steps that are listed there."""
     return case_of_steps(cases(), listed, Step, TEXTS, _replay)
@@ -238,6 +244,16 @@ _DENIALS = (
     *("rival", "equal", "move") * 3,
     *("unload", "cancel", "work"),
 )
+_BUSTLE = (
+    *("load",) * 7,
+    *("peer",) * 9,
+    *("ask",) * 5,
+    *("at_work",) * 2,
+    *("servant", "shed", "permission", "move") * 3,
+    *("unload", "rival") * 2,
+    *("flood",) * 3,
+    *("cancel", "die"),
+)
 _QUICK = {
     *(
         "ask",
@@ -276,6 +292,13 @@ def _roomy(number: int) -> Step:
     return Step("policy", number=(3, 4, 6, 8)[number % 4], priority=Policy.BUDGET)
 
 
+def _wide(number: int) -> Step:
+    """A budget that may have room for very many models."""
+    return Step(
+        "policy", number=(24, 4, 16, 2)[number % 4], priority=Policy.BUDGET if number % 5 else Policy.TURN_TAKING
+    )
+
+
 def _any_budget(number: int) -> Step:
     return _policy(number, (Policy.BUDGET, Policy.BUDGET, Policy.TURN_TAKING)[number % 3])
 
@@ -310,7 +333,7 @@ def _search(
     examples *= share
 
     def attempt(chance: random.Random, steps: list[Step]) -> None:
-        def script(runner: UpheavalRunner) -> None:
+        def script(runner: BustleRunner) -> None:
             for step in begin:
                 runner.run(step)
             _live(runner, policy, chance, chance.choices(kinds, k=length), hurry, crowd)
@@ -321,7 +344,7 @@ def _search(
 
 
 def _live(
-    runner: UpheavalRunner,
+    runner: BustleRunner,
     policy: Callable[[int], Step],
     chance: random.Random,
     kinds: Sequence[str],
@@ -347,18 +370,18 @@ def _live(
     runner.drain()
 
 
-def _rest(runner: UpheavalRunner) -> None:
+def _rest(runner: BustleRunner) -> None:
     """Let what is under way arrive."""
     if runner.under_way:
         runner.run(Step("rest"))
 
 
-def _run(context: CaseContext, script: Callable[[UpheavalRunner], None], steps: list[Step] | None = None) -> None:
+def _run(context: CaseContext, script: Callable[[BustleRunner], None], steps: list[Step] | None = None) -> None:
     """Run a scenario on a device without history. steps: gets the steps."""
     fixture = ManagerFixture(context, Policy.STATUS_QUO)
     try:
         with recording_hal(fixture) as hal:
-            runner = UpheavalRunner(fixture, hal)
+            runner = BustleRunner(fixture, hal)
             if steps is not None:
                 runner.steps = steps
             try:
@@ -373,7 +396,7 @@ def _run(context: CaseContext, script: Callable[[UpheavalRunner], None], steps: 
 def _replay(context: CaseContext, steps: Sequence[Step]) -> None:
     """Run listed steps."""
 
-    def script(runner: UpheavalRunner) -> None:
+    def script(runner: BustleRunner) -> None:
         for step in steps:
             runner.run(step)
 

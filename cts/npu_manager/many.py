@@ -163,6 +163,23 @@ def requests(context: CaseContext) -> None:
     crowd[0].asks(LARGE, identifier=2 * _EACH).receives(GRANT)
 
 
+@cases.case("turn_behind_many", "NPU-POL-018", "NPU-POL-011")
+def turn_behind_many(context: CaseContext) -> None:
+    """A turn goes to the equal that waits, however many requests are parked before it that can never have room."""
+    fixture = ManagerFixture(context, parameters=PolicyParameters(2, {str(int(LARGE)): 3}))
+    first, second, third = (fixture.app(CACHED) for _ in range(3))
+    crowd = [fixture.app(FOREGROUND) for _ in range(_APPS)]
+    with recording_hal(fixture) as hal:
+        held, other, wanted = first.loads(SMALL), second.loads(SMALL), third.asks(MEDIUM)
+        asked = [(app.client, request) for app in crowd for request in _asked(app.client, _EACH, LARGE)]
+        _judge_all(fixture, asked, PARKED)
+        hal.works(first.uid)
+        held.receives(GRANT, UNLOAD)
+        held.unload()
+        other.unload()
+        wanted.receives_one_of([PARKED, GRANT], [PARKED, WAIT, GRANT])
+
+
 @cases.case("holders", "NPU-POL-013", "NPU-LIF-007", "NPU-POL-015", "NPU-POL-020", "NPU-LIF-019", "NPU-OBS-001")
 def holders(context: CaseContext) -> None:
     """Of many models those of the weakest app leave, as many as needed; what a dead app had is free for another."""
@@ -249,12 +266,12 @@ def lives(context: CaseContext) -> None:
     app.asks(LARGE).receives(GRANT)
 
 
-def _asked(client: Client, most: int) -> list[ModelLoadRequest]:
-    """Requests of small models, as many as an app may have: how many these are is free."""
+def _asked(client: Client, most: int, size: int = SMALL) -> list[ModelLoadRequest]:
+    """Requests of models, as many as an app may have: how many these are is free."""
     taken: list[ModelLoadRequest] = []
     with suppress(IllegalState):
         for number in range(most):
-            request = ModelLoadRequest(number, SMALL)
+            request = ModelLoadRequest(number, size)
             client.request(request)
             taken.append(request)
     return taken

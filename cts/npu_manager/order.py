@@ -141,13 +141,28 @@ def completions_in_any_order(context: CaseContext) -> None:
             held = holder.loads(LARGE)
             for who in order:
                 hal.works((holder, other)[who].uid)
-            wanted = other.asks(LARGE)
-            if order[-1] == 0:
-                wanted.receives(WAIT)
-                held.receives(GRANT, UNLOAD)
-            else:
-                wanted.receives(PARKED)
-                held.receives(GRANT)
+            _gives_way(held, other.asks(LARGE), is_newer=order[-1] == 0)
+
+
+@cases.case("completions_of_works_at_once", "NPU-POL-017", "NPU-POL-018")
+def completions_of_works_at_once(context: CaseContext) -> None:
+    """Of works beside each other it counts which one ended later, not which began later."""
+    for begun, ended in itertools.product(itertools.permutations((0, 1)), repeat=2):
+        fixture = ManagerFixture(context)
+        apps = [fixture.app(VISIBLE) for _ in range(2)]
+        with recording_hal(fixture) as hal:
+            held = apps[0].loads(LARGE)
+            for who in begun:
+                hal.begins(apps[who].uid)
+            for who in ended:
+                hal.ends(apps[who].uid)
+            _gives_way(held, apps[1].asks(LARGE), is_newer=ended[-1] == 0)
+
+
+def _gives_way(held: RequestedModel, wanted: RequestedModel, *, is_newer: bool) -> None:
+    """A model leaves for that of an equal exactly where its app has completed work later."""
+    wanted.receives(WAIT if is_newer else PARKED)
+    held.receives(GRANT, *((UNLOAD,) if is_newer else ()))
 
 
 def _nothing(app: ClientApp) -> None:

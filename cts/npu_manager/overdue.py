@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 
 from npu_conformance.cts.lib.buffer_fixture import BufferApp
-from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, WAIT, pass_time
+from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, PARKED, WAIT, pass_time
 from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, ManagerFixture, RequestedModel
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
@@ -24,6 +24,8 @@ _WEEKS_NS = 25 * 24 * 3600 * _SECOND_NS
 """Milliseconds outgrow 31 bits within such a time, and 32 within two."""
 _MANY, _OF_ONE_APP = 70, 10
 """Unload requests that are ignored, and how many of them by one app: an app may have few."""
+_SHARES = ((FOREGROUND, SMALL), (Importance.VISIBLE, SMALL), (Importance.VISIBLE, MEDIUM))
+"""Apps and models that together have the room of a large one."""
 _SHORT = 2
 """Unload requests that are soon due, behind one that is not."""
 _TIMES_MS = (450, 999, 1500, 2500, 4295, 8590, 65_536 + 700, 3_600_000, 4_294_967 + 900)
@@ -65,6 +67,20 @@ def of_several_models(context: CaseContext) -> None:
         wanted.receives(WAIT)
         fixture.control.advance_clock(120 * _SECOND_NS)
         wanted.receives(WAIT, GRANT)
+
+
+@cases.case("room_for_several", "NPU-LIF-027", "NPU-LIF-007")
+def room_for_several(context: CaseContext) -> None:
+    """The room of one large model that is overdue serves all who wait for it, not only the first."""
+    with _a_minute_for_an_unload(context) as fixture:
+        ignoring = fixture.app(CACHED).loads(LARGE)
+        wanted = [fixture.app(importance).asks(size) for importance, size in _SHARES]
+        ignoring.receives(GRANT, UNLOAD)
+        for model in wanted:
+            model.receives_one_of([WAIT], [PARKED])
+        fixture.control.advance_clock(120 * _SECOND_NS)
+        for model in wanted:
+            model.receives_one_of([WAIT, GRANT], [PARKED, GRANT], [PARKED, WAIT, GRANT])
 
 
 @cases.case("of_many_models", "NPU-LIF-027")

@@ -262,6 +262,21 @@ def update_is_pushed_first(context: CaseContext) -> None:
         checks.equal(hal.received_at_push[before : before + 1], [received], "callbacks before the push of an update")
 
 
+@cases.case("declares_again_while_it_waits", "NPU-PRI-012", "NPU-PRI-013", "NPU-PRI-014")
+def declares_again_while_it_waits(context: CaseContext) -> None:
+    """In the public page's profile an update that declares the feature again counts for what its app has parked."""
+    need_ranking_of(context, "page")
+    fixture = ManagerFixture(context)
+    app, weaker = fixture.app(FOREGROUND), fixture.app(CACHED)
+    held = weaker.loads(LARGE)
+    fixture.control.update_app(app.uid, False, 36)
+    wanted = app.asks(LARGE)
+    wanted.receives(PARKED)
+    fixture.control.update_app(app.uid, True, 36)
+    held.receives(GRANT, UNLOAD)
+    wanted.receives(PARKED, WAIT)
+
+
 def _is_not_ranked(fixture: ManagerFixture, app: ClientApp, priority: int | None) -> None:
     checks.member(priority, (None, MAX_PRIORITY), f"priority of uid {app.uid}, which declares nothing any more")
     parked = app.asks(LARGE)

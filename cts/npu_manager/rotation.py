@@ -77,6 +77,23 @@ def heir_needs_more(context: CaseContext) -> None:
         wanted.receives_one_of([PARKED, GRANT], [PARKED, WAIT, GRANT])
 
 
+@cases.case("heir_in_the_way", "NPU-POL-013", "NPU-LIF-007", "NPU-LIF-005")
+def heir_in_the_way(context: CaseContext) -> None:
+    """Room that waits for more of it, for a parked request, counts as what it is where a stronger app wants all."""
+    with _equals(context, 3) as (hal, (first, second, third)):
+        held, other, parked = first.loads(MEDIUM), second.loads(MEDIUM), third.asks(LARGE)
+        parked.receives(PARKED)
+        hal.works(first.uid)
+        held.receives(GRANT, UNLOAD)
+        held.unload()
+        parked.receives_one_of([PARKED], [PARKED, WAIT])
+        wanted = first.fixture.app(Importance.FOREGROUND).asks(LARGE)
+        wanted.receives(WAIT)
+        other.receives(GRANT, UNLOAD)
+        other.unload()
+        wanted.receives(WAIT, GRANT)
+
+
 @cases.case("two_turns_at_once", "NPU-POL-018")
 def two_turns_at_once(context: CaseContext) -> None:
     """An app whose turn is over makes room for an equal while another one's models are still to leave, too."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 
 from npu_conformance.cts.lib.manager_client import ACCEPTED_AGAIN, GRANT, ILLEGAL_STATE, PARKED, Client
@@ -80,3 +81,38 @@ def deaf_client(context: CaseContext) -> None:
         sibling.granted(ModelLoadRequest(_MANY, LARGE))
     finally:
         deaf.client.process.close()
+
+
+@cases.case("deaf_for_a_while", "NPU-LIF-013", "NPU-LIF-010")
+def deaf_for_a_while(context: CaseContext) -> None:
+    """A client that reads again hears nothing of a request behind its completion, however much has waited for it."""
+    if context.manifest.virtual_clock:
+        raise NotApplicable("with a virtual clock callbacks come while a test moves it, one after the other")
+    fixture = ManagerFixture(context, Policy.STATUS_QUO)
+    client, other = fixture.app(VISIBLE).client, fixture.app(VISIBLE)
+    models = _loaded(client)
+    client.process.is_deaf, client.alive = True, False
+    fixture.settings.manager.set_policy(Policy.BUDGET, None)
+    other.loads(LARGE).unload()
+    client.process.is_deaf, client.alive = False, True
+    fixture.wait(lambda: sum(event.kind == "complete" for event in client.recorder.events) >= len(models))
+    told: dict[int, list[str]] = {}
+    for event in client.recorder.events:
+        told.setdefault(event.request.id, []).append(event.kind)
+    wrong = [each for each in told.values() if "complete" in each[:-1]]
+    checks.equal(wrong[:3], [], f"{len(wrong)} of {len(models)} models were told more behind their completion")
+
+
+def _loaded(client: Client) -> list[ModelLoadRequest]:
+    """Many loaded models, or as many as an app may have."""
+    taken: list[ModelLoadRequest] = []
+    with suppress(IllegalState):
+        for number in range(_MANY):
+            client.request(ModelLoadRequest(number))
+            taken.append(ModelLoadRequest(number))
+    client.flush()
+    listeners = {event.request.id: event.listener for event in client.recorder.events}
+    for request in taken:
+        if (listener := listeners.get(request.id)) is not None:
+            listener.notify_model_loaded(request)
+    return taken

@@ -26,6 +26,8 @@ _LOAD = 16
 _FEW = 3
 """So many of them may end before a stronger one that came later: one was at it, others on their way."""
 _MOST_TRIES = 10
+_DENIED = 150
+"""Executions in vain: more than a queue of 128 holds."""
 
 
 def _need_promise(npu: SchedulingFixture) -> None:
@@ -76,6 +78,26 @@ def notified(context: CaseContext) -> None:
         for event in events:
             checks.member(event.work.original_uid, own, "original uid of an execution")
             checks.equal(event.work.effective_priority, 100 + event.work.job_priority, "effective priority")
+
+
+@cases.case("denied_leave_nothing", "NPU-HAL-011", "NPU-HAL-019")
+def denied_leave_nothing(context: CaseContext) -> None:
+    """However many executions were denied, the next one of the app that has access again is done, and notified."""
+    with scheduling_fixture(context) as npu:
+        _need_promise(npu)
+        runner = _runner(npu, npu.camera, SHORT)
+        npu.configure(config(npu.camera, 500, direct=False))
+        for _ in range(_DENIED):
+            checks.that(
+                not _succeeds(runner, executors(context.version)[0]),
+                "execution of a uid without direct access: found success",
+            )
+        npu.configure(config(npu.camera, 500))
+        npu.pass_ms(npu.debounce_ms + SLACK_MS)
+        npu.register_recorder()
+        checks.status(runner.execute().status, {ErrorStatus.NONE}, f"execution behind {_DENIED} that were denied")
+        npu.settle()
+        npu.expect_of(npu.camera, *UNDISTURBED)
 
 
 @cases.case("order", "NPU-HAL-009", "NPU-HAL-037", "NPU-HAL-031")

@@ -26,7 +26,7 @@ cases = CaseGroup("vts.npu_scheduling.machine", interface="scheduling", group=Gr
 _EXAMPLES = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (24, 24), Scope.FULL: (100, 40)}
 _TURNS_TAKEN = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (16, 28), Scope.FULL: (100, 40)}
 _ORDERS = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (20, 40), Scope.FULL: (100, 50)}
-_RERANKINGS = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (12, 40), Scope.FULL: (100, 50)}
+_RERANKINGS = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (18, 40), Scope.FULL: (100, 50)}
 """How many scenarios, of how many steps, by scope; those in which apps take turns; and those in which they compete,
 and in which their ranks change.
 """
@@ -51,7 +51,7 @@ _JOBS = (0, 1, 255, 500, 513, 1000)
 _SPREADS = (-1, -1, 0, 1, 300)
 _WORK = (*("run",) * 5, *("pass",) * 7, *("update",) * 2, "set", "clear")
 _RIVALS = (*("run",) * 6, *("pass",) * 7, *("update", "set", "swap") * 2, "cancel", "system")
-_RERANKED = (*("run",) * 5, *("pass",) * 8, *("update",) * 3, *("swap",) * 6)
+_RERANKED = (*("run",) * 5, *("pass",) * 8, *("update",) * 3, *("swap",) * 6, *("level",) * 3)
 _SHORT_MS = (4, 10, 20, 33, 60, 150)
 _RIVAL_APPS = 4
 _ORIGINALS = (*(ordered.OWN,) * 6, *range(_RIVAL_APPS))

@@ -26,6 +26,8 @@ _MANY = 70
 _IN_TURN = 270
 _CROWD, _SERVED = 300, 70
 """Works of one app at one time, and how many of them a HAL may not refuse for want of room."""
+_SHORT_MS, _FEW = 5, 20
+"""A debounce time that is shorter than an inference, and how many of the runs may be about to end together."""
 _INTERRUPTIONS = 4
 _FIRST_UID = 10_300
 _WEEKS_MS = 25 * 24 * 3_600_000
@@ -222,6 +224,24 @@ def many_of_one_app(context: CaseContext) -> None:
         checks.that(all(ends[:_SERVED]), f"the first {_SERVED} of {_CROWD} runs of an app: expected success of all")
         npu.settle()
         checks.equal(without_pauses(camera.received()), list(UNDISTURBED), f"events of uid {camera.uid}")
+
+
+@cases.case("many_with_a_short_debounce_time", "NPU-HAL-022", "NPU-HAL-024", "NPU-HAL-028")
+def many_with_a_short_debounce_time(context: CaseContext) -> None:
+    """While very many runs of one app are under way, their burst goes on, however short the debounce time is."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        npu.need_profile_of_page()
+        npu.register_recorder(_SHORT_MS)
+        camera = npu.app(npu.camera)
+        runs = [camera.start(InferenceRun(job_priority=index)) for index in range(_CROWD)]
+        for _ in range(_CROWD):
+            npu.pass_ms(1000)
+            left = sum(run.succeeded is None for run in runs)
+            if left < _FEW:
+                break
+            what = f"events of uid {camera.uid}, {left} runs of which are under way"
+            checks.equal(without_pauses(camera.received()), [REQUESTED, STARTED], what)
 
 
 @cases.case("times_of_a_long_uptime", "NPU-HAL-021", "NPU-HAL-019")

@@ -211,6 +211,12 @@ class Order:
         self._priorities |= dict(zip(uids, (second, first), strict=True))
         self.npu.update(*(config(uid, self._priorities[uid], attribute=True) for uid in uids))
 
+    def _level(self, step: Step) -> None:
+        """An app gets the priority of another one: where both have jobs of one priority, they become equals."""
+        uid, other = self.apps[step.app].uid, self.apps[step.app - 1].uid
+        self._priorities[uid] = self._priorities.get(other, MAX_PRIORITY)
+        self.npu.update(config(uid, self._priorities[uid], attribute=True))
+
     def _cancel(self, step: Step) -> None:
         self._ended_early.add(self.apps[step.app].uid)
         self.apps[step.app].cancel()
@@ -228,6 +234,7 @@ DEEDS: dict[str, Callable[[Order, Step], None]] = {
     "update": Order._update,
     "set": Order._set,
     "swap": Order._swap,
+    "level": Order._level,
     "cancel": Order._cancel,
     "system": Order._system,
     "pass": Order._wait,
