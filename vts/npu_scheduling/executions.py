@@ -5,13 +5,16 @@ AOSP's cts_npu_manager_test.py asks the first of it: an app without access compl
 
 from __future__ import annotations
 
+import time
+
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import executors
 from npu_conformance.specs.errors import SecurityDenied
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import MISSED, ErrorStatus
+from npu_conformance.specs.npu.types import EndReason
 from npu_conformance.vts.lib.chain import LONG, SHORT, Runner, longest
 from npu_conformance.vts.lib.load import under_load
 from npu_conformance.vts.lib.npu_scheduling.events import UNDISTURBED
@@ -26,6 +29,7 @@ _LOAD = 16
 _FEW = 3
 """So many of them may end before a stronger one that came later: one was at it, others on their way."""
 _MOST_TRIES = 10
+_NOT_COMPLETE = (EndReason.FAILED, EndReason.CANCELLED_SYSTEM)
 _DENIED = 150
 """Executions in vain: more than a queue of 128 holds."""
 
@@ -78,6 +82,32 @@ def notified(context: CaseContext) -> None:
         for event in events:
             checks.member(event.work.original_uid, own, "original uid of an execution")
             checks.equal(event.work.effective_priority, 100 + event.work.job_priority, "effective priority")
+
+
+@cases.case("missed", "NPU-HAL-030", group=Group.SCHEDULING_EVENTS)
+def missed(context: CaseContext) -> None:
+    """An execution that misses its deadline ends as failed, or as cancelled by the system: not as complete."""
+    with scheduling_fixture(context) as npu:
+        _need_promise(npu)
+        runner = _runner(npu, npu.camera, LONG)
+        npu.configure(config(npu.camera, 100))
+        npu.pass_ms(npu.debounce_ms + SLACK_MS)  # what the runner has tried itself is over
+        npu.register_recorder()
+        reasons = next(filter(None, (_reasons_of_missed(npu, runner) for _ in range(_MOST_TRIES))), None)
+        if reasons is None:
+            raise NotApplicable("the device misses no deadline of an execution that it has begun")
+        checks.member(reasons[-1], _NOT_COMPLETE, "why an execution ended that missed its deadline")
+
+
+def _reasons_of_missed(npu: SchedulingFixture, runner: Runner) -> list[int | None]:
+    """Why work ended, while an execution had a third of the time that it takes; empty where it was done in time."""
+    before = len(npu.events())
+    end = time.clock_gettime_ns(time.CLOCK_BOOTTIME) + int(runner.seconds * 1e9 / 3)
+    status = runner.execute(deadline=end).status
+    checks.status(status, {ErrorStatus.NONE, *MISSED}, "execution with a deadline")
+    npu.settle()
+    ends = [event.reason for event in npu.events()[before:] if event.event_type == "ended"]
+    return ends if status != ErrorStatus.NONE else []
 
 
 @cases.case("denied_leave_nothing", "NPU-HAL-011", "NPU-HAL-019")
