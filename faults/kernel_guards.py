@@ -55,6 +55,11 @@ class Met:
         """The elements of an input, flat."""
         return self._view.integers(name) or ()
 
+    def lowest(self, name: str | int = 0) -> float:
+        """The smallest element of an input."""
+        value = self._view.value(name)
+        return math.inf if value is None or not value.size else float(value.min())
+
     def is_constant(self, name: str | int) -> bool:
         """True for an input whose value the model has."""
         return self._view.operand(name).lifetime in {2, 3}

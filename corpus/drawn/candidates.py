@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
     from npu_conformance.specs.versions import Version
 
+BLOCKS = 1_000_000
+"""From this number on, candidates have a second size of blocks."""
 _MOST_WORK = 12_000
 """Elements of the result, times what each of them is the sum of."""
 _SLOW = {"ROI_ALIGN": 10, "ROI_POOLING": 10, "LSH_PROJECTION": 2, "INSTANCE_NORMALIZATION": 3}
@@ -58,17 +60,24 @@ class _EdgeDice(Dice):
 
 def candidate(operation: str, number: int, version: Version) -> Vector:
     """The model of a number, with inputs and no results. Raises Unfit where it would be illegal or too large."""
-    return candidate_of(strategies.forms(version, operation), f"{operation} {number}", version)
+    return numbered(strategies.forms(version, operation), operation, number, version)
 
 
-def candidate_of(forms: Sequence[Form], seed: str, version: Version) -> Vector:
-    """The same of any text, where the forms of the version are at hand."""
+def numbered(forms: Sequence[Form], operation: str, number: int, version: Version) -> Vector:
+    """The same where the forms of the version are at hand."""
+    return candidate_of(forms, f"{operation} {number}", version, blocks=number >= BLOCKS)
+
+
+def candidate_of(forms: Sequence[Form], seed: str, version: Version, *, blocks: bool = False) -> Vector:
+    """The same of any text. blocks: a second size is one of blocks, and batches are wide."""
     decisions = _EdgeDice(seed)
     form = decisions.pick(forms)
     count = strategies.input_count(form, version, decisions)
     widest = _WIDEST_CELL if _is_cell(form.operation) else _WIDEST
     sizes = _SIZES.get(form.operation, 3)
-    call = HardwareCall(form, version, decisions, Dice(f"{seed} elements"), count, widest=widest, sizes=sizes)
+    call = HardwareCall(
+        form, version, decisions, Dice(f"{seed} elements"), count, widest=widest, sizes=sizes, blocks=blocks
+    )
     vector = strategies.assembled(call, strategies.recipes()[form.operation](call))
     results.check_sizes(vector, _MOST_ELEMENTS)
     if work(vector) > _MOST_WORK:

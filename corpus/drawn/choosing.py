@@ -2,8 +2,8 @@
 
 A kernel is chosen by two or three properties at once, and of what is wrong behind them a model shows something only
 where it has all of them. So many more candidates are made than are run, without their expected values, and one after
-the other the one is taken that meets most of what was met least. The choice is stored (`chosen.json`): a run makes
-the chosen ones alone.
+the other the one is taken that meets most of what was met least. Some more follow, which meet what guards ask for three
+at a time (`further`). The choice is stored (`chosen.json`): a run makes the chosen ones alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy
 
 from npu_conformance.corpus import strategies
-from npu_conformance.corpus.drawn.candidates import candidate_of, with_results, work
+from npu_conformance.corpus.drawn.candidates import numbered, with_results, work
+from npu_conformance.corpus.drawn.further import further
 from npu_conformance.corpus.drawn.traits import kernel_of, traits, type_of
 from npu_conformance.corpus.random_graphs.dice import Dice
 from npu_conformance.corpus.strategies.calls import Unfit
@@ -96,7 +97,7 @@ def _choice(operation: str, forms: Sequence[Form], version: Version, seeds: int)
 
     def says_something(number: int) -> bool:
         try:
-            with_results(candidate_of(forms, f"{operation} {number}", version))
+            with_results(numbered(forms, operation, number, version))
         except Unfit:
             return False
         return True
@@ -104,6 +105,7 @@ def _choice(operation: str, forms: Sequence[Form], version: Version, seeds: int)
     taken = list(itertools.islice(in_order(operation, candidates, says_something), models))
     first = set(taken)
     fit = (one.number for one in candidates if one.number not in first and says_something(one.number))
+    taken += further(operation, forms, version, taken, says_something)
     return [taken, *(list(itertools.islice(fit, models)) for _ in range(seeds - 1))]
 
 
@@ -122,7 +124,7 @@ def _candidates(operation: str, forms: Sequence[Form], version: Version, count: 
     left = count
     for number in range(4 * count):
         try:
-            vector = candidate_of(forms, f"{operation} {number}", version)
+            vector = numbered(forms, operation, number, version)
         except Unfit:
             continue
         found = traits(vector)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _WIDE = ((8, 16, 24), (7, 9, 15, 17), (32, 48, 64), (31, 33, 63, 65), (96, 127, 128, 129), (12, 20, 10, 40))
 """Multiples of vectors and tiles, what lies beside them, and others; of each the dice take one."""
 _MEDIUM = (8, 4, 16, 7, 9, 5, 12, 17, 3, 15)
+_BLOCKS = (8, 4, 16, 8, 5, 9)
+_BATCHES = (1, 2, 4, 8)
 _SMALL = (2, 1, 3, 4, 1, 5)
 _LITTLE = (2, 3, 1)
 """Small sizes of tensors of rank 3 or more."""
@@ -45,16 +47,21 @@ _RANK_4 = 4
 
 @dataclass
 class HardwareCall(Call):
-    """widest: the largest size. sizes: so many of those that a recipe asks for may be wide, one at a time."""
+    """widest: the largest size. sizes: so many of those that a recipe asks for may be wide, one at a time.
+
+    blocks: a second size is one of blocks, and batches are wide.
+    """
 
     widest: int = field(kw_only=True)
     sizes: int = field(kw_only=True)
+    blocks: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         """Decide which sizes are not small."""
         self._asked, self._has_input = 0, False
         self._wide = self.decisions.pick(range(1, self.sizes + 1))
-        self._medium = self.decisions.pick((0, 1, 2))
+        others = [one for one in range(1, self.sizes + 1) if one != self._wide]
+        self._medium = self.decisions.pick(others if self.blocks else (0, 1, 2))
         self._is_whole: bool | None = None
         self._steps = [1, 1]
         self._quantized: dict[OperandType, tuple[float, int]] = {}
@@ -69,7 +76,7 @@ class HardwareCall(Call):
         self._asked += 1
         if self._asked == self._wide:
             return self._wide_size()
-        kind = _MEDIUM if self._asked == self._medium else _SMALL
+        kind = (_BLOCKS if self.blocks else _MEDIUM) if self._asked == self._medium else _SMALL
         return max(low, int(self.decisions.pick(kind)))
 
     def few(self) -> int:
@@ -103,8 +110,9 @@ class HardwareCall(Call):
         return height, width
 
     def image(self, nchw: bool, height: int, width: int, channels: int, batch: int = 0) -> tuple[int, int, int, int]:
-        """Up to three batches."""
-        return super().image(nchw, height, width, channels, batch or self.decisions.pick((1, 2, 1, 3)))
+        """Up to three batches, or a wide batch."""
+        batches = _BATCHES if self.blocks else (1, 2, 1, 3)
+        return super().image(nchw, height, width, channels, batch or self.decisions.pick(batches))
 
     def shape(self, name: str, ranks: Sequence[int] = (1, 2, 3, 4)) -> tuple[int, ...]:
         """Any of the axes is wide, rather the last one; rank 4, for which drivers have most kernels, is frequent."""
@@ -113,7 +121,10 @@ class HardwareCall(Call):
         small = _SMALL if rank < _RANK_4 - 1 else _LITTLE
         sizes = [int(self.decisions.pick(small)) for axis in range(rank)]
         if rank:
-            sizes[self.decisions.pick((rank - 1, *range(rank)))] = self._wide_size()
+            size, wide = self._wide_size(), self.decisions.pick((rank - 1, *range(rank)))
+            sizes[wide] = size
+            if self.blocks and (other := self.decisions.pick(range(rank))) != wide:
+                sizes[other] = int(self.decisions.pick(_BLOCKS))
         return tuple(sizes)
 
     def resized(self, sizes: Mapping[str, int], image: Mapping[str, int], *, halves: bool) -> Mapping[str, int]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from npu_conformance.corpus import strategies
-from npu_conformance.corpus.drawn.candidates import candidate_of, with_results
+from npu_conformance.corpus.drawn.candidates import numbered, with_results
 from npu_conformance.corpus.drawn.chosen import WRITER, numbers
 from npu_conformance.corpus.strategies.calls import Unfit
 
@@ -23,7 +23,7 @@ def models(operation: str, seed: int, version: Version) -> Iterator[Vector]:
     chosen = numbers(operation, version) if forms else ()
     for position, number in enumerate(chosen[seed] if chosen else ()):
         try:
-            vector = with_results(candidate_of(forms, f"{operation} {number}", version))
+            vector = with_results(numbered(forms, operation, number, version))
         except Unfit as error:
             told = f"candidate {number} of {operation} in {version} is unfit: {error}; run `{WRITER} {operation}`"
             raise LookupError(told) from error

@@ -1,5 +1,9 @@
 """More than 4096 results, behind which an index of twelve bits begins again."""
 
+import dataclasses
+
+from msgspec import structs
+
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.operands import Operands, int32, int32s, scalar, tensor
 from npu_conformance.corpus.generators.types import BOOL8, FLOAT32, INT32, QUANT8
@@ -13,17 +17,34 @@ _TRUTHS = GeneratorDocument(kind="integers", seed=42, low=0, high=1)
 _ROW_NUMBERS = GeneratorDocument(kind="integers", seed=43, low=0, high=9)
 _KEYS = GeneratorDocument(kind="integers", seed=45, low=0, high=11)
 """Of which 10 and 11 are not found."""
+BEHIND_4096 = "a place behind 4096 needs more than twelve bits"
+"""What is told by such a vector."""
+
+STATES = GeneratorDocument(kind="dyadic", seed=60, low=-1.0, high=1.0, step=0.25)
+"""Inputs and states of many cells."""
+
+_FEW = 64
+"""Elements along an axis that a file can have."""
+
 _OF_UNEQUAL = ("ARGMAX", "ARGMIN", "TOPK_V2")
 """Operations that compare: in half floats some elements are equal."""
+
+
+def from_seeds(inputs: Operands, like: GeneratorDocument) -> Operands:
+    """The longest operands, with elements of this kind, each from a seed of its own."""
+    return {
+        name: dataclasses.replace(spec, data=structs.replace(like, seed=like.seed + place))
+        for place, (name, spec) in enumerate(inputs.items())
+        if spec.data is not None and max(spec.operand.dimensions, default=0) > _FEW
+    }
 
 
 def many_results(operation: str) -> Vectors:
     """One vector of an operation that looks at all elements by itself, or at a few of them."""
     kind = "bool8" if operation in ("REDUCE_ALL", "REDUCE_ANY") else "float32"
     inputs, outputs = _arguments(operation)
-    about = "a place behind 4096 needs more than twelve bits"
     excluded = ["float16", "relaxed"] if operation in _OF_UNEQUAL else []
-    yield positive(f"{kind}_many_results", operation, inputs, outputs, description=about, excluded=excluded)
+    yield positive(f"{kind}_many_results", operation, inputs, outputs, description=BEHIND_4096, excluded=excluded)
 
 
 def _arguments(operation: str) -> tuple[Operands, Operands]:

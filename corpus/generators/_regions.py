@@ -11,12 +11,14 @@ from typing import Any
 import numpy
 
 from npu_conformance.corpus.generators._boxes import Numbers, boxes, indices, number, rejections, requantized, values
+from npu_conformance.corpus.generators._many_results import BEHIND_4096
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.data import dyadic
 from npu_conformance.corpus.generators.operands import Operands, boolean, int32, scalar, tensor
 from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
+from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 Pair = tuple[int, int]
@@ -47,7 +49,7 @@ def operands(
     out: Pair,
     ratios: tuple[float, float],
     nchw: bool,
-    data: Numbers,
+    data: Numbers | None,
     sampling: Pair | None = None,
     output: Mapping[str, Any] | None = None,
 ) -> tuple[Operands, Operands]:
@@ -137,6 +139,16 @@ def _infinities_elsewhere(operation: str, sampling: Pair | None) -> Vector:
         since="1.2",
         description="elements that no cell touches do not count",
     )
+
+
+def many_results(operation: str, sampling: Pair | None) -> Vector:
+    """65 maps of 8 x 8, each element of which is a cell, or a corner of one."""
+    last = 7.0 if sampling is None else 8.0
+    regions = Regions((1, 8, 8, 65), [(0.0, 0.0, last, last)], [0])
+    data = GeneratorDocument(kind="dyadic", seed=60, low=-4.0, high=4.0, step=0.25)
+    inputs, outputs = operands("float32", regions, (8, 8), (1.0, 1.0), False, None, sampling)
+    inputs["input"] = tensor(OperandType.TENSOR_FLOAT32, regions.size, data)
+    return positive("float32_many_results", operation, inputs, outputs, since="1.2", description=BEHIND_4096)
 
 
 def rejected_regions(operation: str, sampling: Pair | None, clauses: Mapping[str, str]) -> Vectors:

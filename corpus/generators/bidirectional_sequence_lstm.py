@@ -10,6 +10,7 @@ from typing import Any
 
 from npu_conformance.corpus.generators import _lstm
 from npu_conformance.corpus.generators._lstm import GATES, Cell, parameters
+from npu_conformance.corpus.generators._many_results import BEHIND_4096, STATES, from_seeds
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import Vectors, positive, rejection, replaced
 from npu_conformance.corpus.generators.data import dyadic
@@ -110,6 +111,7 @@ def vectors() -> Vectors:
         run, cell = replace(run, fewer=index % 4 // 3), replace(cell, size=2, units=3, output=cell.output and 2)
         yield _positive(name, cell, run, hazards=cell.hazards)
     yield from _special()
+    yield _many_results()
     yield from _rejected()
 
 
@@ -117,6 +119,12 @@ def _positive(name: str, cell: Cell, run: Run, **details: Any) -> Vector:
     changes: Operands = details.pop("changes", {})
     inputs, outputs = (replaced(part, changes) for part in operands(cell, run))
     return positive(name, OPERATION, inputs, outputs, since="1.3" if run.states else "1.2", **details)
+
+
+def _many_results() -> Vector:
+    cell, run = Cell(seed=35, batch=700, size=1, units=3), Run(time=2, fewer=0)
+    changes = from_seeds(operands(cell, run)[0], STATES)
+    return _positive("float32_many_results", cell, run, changes=changes, description=BEHIND_4096)
 
 
 def _special() -> Vectors:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from npu_conformance.corpus.generators._many_results import BEHIND_4096
 from npu_conformance.corpus.generators._recurrent import (
     ACTIVATIONS,
     KINDS,
@@ -123,12 +124,18 @@ def vectors() -> Vectors:
         form = Form(auxiliary, state=True, activation="tanh")
         yield _positive(f"float32_all_bits_{auxiliary}", "plain", Data(seed=9, bits=True), form)
     yield from _open()
+    yield _many_results()
     yield from _rejected()
 
 
 def _positive(name: str, shape: str, data: Data, form: Form) -> Vector:
     inputs, outputs = operands(SHAPES[shape], data, form)
     return positive(name, OPERATION, inputs, outputs, since=form.since, hazards=["recurrent-activation-codes"])
+
+
+def _many_results() -> Vector:
+    inputs, outputs = operands((2050, 2, 1, 1, 1), Data(seed=8, large=True), Form(activation="relu"))
+    return positive("float32_many_results", OPERATION, inputs, outputs, since="1.2", description=BEHIND_4096)
 
 
 def _by_hand() -> Vector:

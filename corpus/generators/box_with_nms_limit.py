@@ -22,6 +22,7 @@ from npu_conformance.corpus.generators._boxes import (
     values,
     whole_numbers,
 )
+from npu_conformance.corpus.generators._many_results import BEHIND_4096
 from npu_conformance.corpus.generators._no_boxes import NO_BATCHES, NO_ROIS, without_boxes
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators._spaced_boxes import BOXES, moved, scores
@@ -30,6 +31,7 @@ from npu_conformance.corpus.generators.data import Array
 from npu_conformance.corpus.generators.operands import Operands, int32, tensor
 from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
+from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 OPERATION = "BOX_WITH_NMS_LIMIT"
@@ -53,6 +55,7 @@ def vectors() -> Vectors:
         scalars = _scalars(row["kind"], row["kernel"], row["most"], lowest=row["lowest"])
         yield _positive("_".join(words), row["kind"], _scores(seed + 20), _rois(3), row["batches"], scalars)
     yield _many_classes()
+    yield _many_results()
     yield from _by_hand()
     yield from _limits()
     yield from _nothing_left()
@@ -64,6 +67,23 @@ def vectors() -> Vectors:
 def _many_classes() -> Vector:
     batches = (7, 7, 7, 7, 7, 3)
     return _positive("float32_5_classes", "float32", _scores(60, 5), _rois(5), batches, _scalars("float32", "hard", 6))
+
+
+def _many_results() -> Vector:
+    """Two boxes apart from each other, in each of 515 classes."""
+    classes = 516
+    rois = numpy.stack([numpy.concatenate([one, *[one + label % 7 for label in range(1, classes)]]) for one in _APART])
+    inputs, outputs = _operands("float32", numpy.zeros((2, classes)), rois, (0, 0), _scalars("float32", "hard", -1))
+    data = GeneratorDocument(kind="uniform", seed=61, low=0.25, high=1.0)
+    inputs["scores"] = tensor(OperandType.TENSOR_FLOAT32, (2, classes), data)
+    excluded = ["float16", "relaxed"]
+    vector = positive(
+        "float32_many_results", OPERATION, inputs, outputs, since="1.2", description=BEHIND_4096, excluded=excluded
+    )
+    return declared(vector)
+
+
+_APART = (BOXES[0], BOXES[3])
 
 
 def _scores(seed: int, classes: int = 3) -> Array:

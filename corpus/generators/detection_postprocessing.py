@@ -11,13 +11,16 @@ from typing import Any
 import numpy
 
 from npu_conformance.corpus.generators._boxes import number, rejections, values, whole_numbers
+from npu_conformance.corpus.generators._many_results import BEHIND_4096
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators._spaced_boxes import scores
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.data import Array, dyadic
-from npu_conformance.corpus.generators.operands import Operands, boolean, int32
+from npu_conformance.corpus.generators.operands import Operands, boolean, int32, tensor
 from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
+from npu_conformance.specs.documents.vectors import GeneratorDocument
+from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 OPERATION = "DETECTION_POSTPROCESSING"
 _SCALES = {"scale_y": 8.0, "scale_x": 4.0, "scale_h": 2.0, "scale_w": 16.0}
@@ -50,6 +53,7 @@ def vectors() -> Vectors:
     yield from _by_hand()
     yield from _few()
     yield from _unused_limits()
+    yield _many_results()
     yield _sizes_unknown()
     yield from _rejected()
 
@@ -161,6 +165,26 @@ def _unused_limits() -> Vectors:
     for regular, limits in ((True, (4, 0, 2)), (False, (4, 1, 0))):
         name = f"float32_{'regular' if regular else 'fast'}_other_limit_0"
         yield _positive(name, "float32", given, deltas, _scalars("float32", regular, limits))
+
+
+def _many_results() -> Vector:
+    """Two anchors apart from each other, in each of 515 images."""
+    batches = 515
+    scalars = _scalars("float32", True, (2, 1, 2))
+    inputs, outputs = _operands(
+        "float32", numpy.zeros((batches, 2, 2)), numpy.zeros((batches, 2, 4)), scalars, 2, [_ANCHORS[0], _ANCHORS[3]]
+    )
+    made = {
+        "scores": GeneratorDocument(kind="uniform", seed=65, low=0.25, high=1.0),
+        "deltas": GeneratorDocument(kind="dyadic", seed=66, low=-0.5, high=0.5, step=0.125),
+    }
+    inputs |= {
+        name: tensor(OperandType.TENSOR_FLOAT32, inputs[name].operand.dimensions, data) for name, data in made.items()
+    }
+    return positive(
+        "float32_many_results", OPERATION, inputs, outputs, since="1.2", description=BEHIND_4096,
+        excluded=["float16", "relaxed"],
+    )  # fmt: skip
 
 
 def _sizes_unknown() -> Vector:

@@ -17,6 +17,7 @@ def vectors() -> Vectors:
     yield _arithmetic.without_elements("DIV")
     yield _rounds_down()
     yield from _arithmetic.int32_wide("DIV")
+    yield _extremes()
     yield from _by_zero()
     yield from _rejections.arithmetic("DIV")
     yield _rejections.quantized_before("DIV", "fl8")
@@ -33,6 +34,21 @@ def _rounds_down() -> Vector:
         {"output": tensor(INT32, (9,))},
         hazards=["int32-arithmetic"],
         description="-5 / 2 is -3, in every combination of signs, and at the limits of the type",
+    )
+
+
+def _extremes() -> Vector:
+    """Operands near the limits of the type; no operand, quotient or reciprocal is subnormal."""
+    first = [3e38, 1e30, 2.0**120, 1e-30, 1e37, -3e38, 1e-37, 2.0**-100, 5e36, -1e20]
+    second = [1.5, 1e-5, 2.0**100, 1e6, 1e37, 1e10, 1e-37, 2.0**-120, -1e-1, -1e-17]
+    shape = (len(first),)
+    return positive(
+        "float32_extremes",
+        "DIV",
+        _arithmetic.operands(tensor(FLOAT32, shape, first), tensor(FLOAT32, shape, second)),
+        {"output": tensor(FLOAT32, shape)},
+        description="quotients from 1e-36 to 2e38 of large and of small numbers",
+        excluded=["float16", "relaxed"],
     )
 
 

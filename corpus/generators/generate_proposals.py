@@ -19,6 +19,7 @@ from npu_conformance.corpus.generators._boxes import (
     values,
     whole_numbers,
 )
+from npu_conformance.corpus.generators._many_results import BEHIND_4096
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators._spaced_boxes import scores
 from npu_conformance.corpus.generators.base import Vectors, positive
@@ -26,6 +27,7 @@ from npu_conformance.corpus.generators.data import Array, dyadic
 from npu_conformance.corpus.generators.operands import Operands, OperandSpec, boolean, constant, int32, tensor
 from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
+from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 OPERATION = "GENERATE_PROPOSALS"
@@ -64,6 +66,7 @@ def vectors() -> Vectors:
         yield _positive("_".join(words), kind, *_data(40), False, _scalars(kind, limits, 0.5, 1.0))
     yield from _by_hand()
     yield from _second_image_larger()
+    yield _many_results()
     yield from _nothing_left()
     yield from _sizes_unknown()
     yield from _rejected()
@@ -173,6 +176,28 @@ def _second_image_larger() -> Vectors:
             anchors=[(0.0, 0.0, 8.0, 8.0)],
             images=[(9.0, 14.0), (8.0, 20.0)],
         )
+
+
+def _many_results() -> Vector:
+    """Two anchors apart from each other, in each of 515 images."""
+    images = 515
+    scalars = _scalars("float32", (-1, -1), 0.5, 1.0)
+    anchors = [(0.0, 0.0, 8.0, 8.0), (16.0, 4.0, 28.0, 20.0)]
+    inputs, outputs = _operands(
+        "float32", numpy.zeros((images, 1, 1, 2)), numpy.zeros((images, 1, 1, 8)), False, scalars, anchors
+    )
+    made = {
+        "scores": GeneratorDocument(kind="uniform", seed=62, low=0.25, high=1.0),
+        "bbox_deltas": GeneratorDocument(kind="dyadic", seed=63, low=-0.25, high=0.25, step=0.0625),
+        "image_info": GeneratorDocument(kind="dyadic", seed=64, low=64.0, high=64.0, step=1.0),
+    }
+    shapes = {"scores": (images, 1, 1, 2), "bbox_deltas": (images, 1, 1, 8), "image_info": (images, 2)}
+    inputs |= {name: tensor(OperandType.TENSOR_FLOAT32, shape, made[name]) for name, shape in shapes.items()}
+    excluded = ["float16", "relaxed"]
+    vector = positive(
+        "float32_many_results", OPERATION, inputs, outputs, since="1.2", description=BEHIND_4096, excluded=excluded
+    )
+    return declared(vector)
 
 
 def _nothing_left() -> Vectors:

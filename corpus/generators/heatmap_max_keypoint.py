@@ -12,6 +12,7 @@ from typing import Any
 import numpy
 
 from npu_conformance.corpus.generators._boxes import boxes, rejections, requantized, values
+from npu_conformance.corpus.generators._many_results import BEHIND_4096
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.data import Array, dyadic, integers
@@ -47,6 +48,7 @@ def vectors() -> Vectors:
     yield from _limited_steps()
     yield _unknown_sizes()
     yield _realistic()
+    yield _many_results()
     yield from _rejected()
 
 
@@ -65,7 +67,7 @@ def _operands(kind: str, data: Array, nchw: bool, scores: Mapping[str, Any]) -> 
     elements = data.transpose(0, 3, 1, 2) if nchw else data
     inputs = {
         "heatmap": values(kind, elements.shape, elements),
-        "boxes": boxes(kind, (count, 4), _BOXES[:count]),
+        "boxes": boxes(kind, (count, 4), numpy.resize(_BOXES, (count, 4))),
         "nchw_layout": boolean(nchw),
     }
     return inputs, {
@@ -132,6 +134,18 @@ def _realistic() -> Vector:
 
 
 _REALISTIC_SEED = 67
+
+
+def _many_results() -> Vector:
+    """Maps of 2 x 2: what is mirrored on either side of the largest element is equal, so that it does not move."""
+    count, keypoints = 33, 65
+    inputs, outputs = _operands("float32", numpy.zeros((count, 2, 2, keypoints)), False, {})
+    data = GeneratorDocument(kind="uniform", seed=68, low=-4.0, high=4.0)
+    inputs["heatmap"] = tensor(OperandType.TENSOR_FLOAT32, (count, 2, 2, keypoints), data)
+    excluded = ["float16", "relaxed"]
+    return positive(
+        "float32_many_results", OPERATION, inputs, outputs, since="1.2", description=BEHIND_4096, excluded=excluded
+    )
 
 
 def _rejected() -> Vectors:

@@ -9,6 +9,7 @@ from typing import Any
 
 from npu_conformance.corpus.generators import _lstm
 from npu_conformance.corpus.generators._lstm import Cell, parameters
+from npu_conformance.corpus.generators._many_results import BEHIND_4096, STATES, from_seeds
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import Vectors, positive, rejection, replaced
 from npu_conformance.corpus.generators.data import dyadic
@@ -75,6 +76,9 @@ def _special() -> Vectors:
     yield from _open_shapes(full)
     yield from _corners()
     yield _realistic()
+    many = Cell(seed=35, batch=1400, size=1, units=3)
+    changes = from_seeds(operands(many)[0], STATES)
+    yield _positive("float32_many_results", many, changes=changes, description=BEHIND_4096)
 
 
 def _by_hand() -> Vector:

@@ -10,6 +10,7 @@ from npu_conformance.corpus.generators.data import dyadic, uniform
 from npu_conformance.corpus.generators.operands import Operands, OperandSpec, tensor
 from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32
 from npu_conformance.corpus.pairwise import pairwise
+from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 
 _NAMES = ("base", "exponent")
@@ -18,11 +19,12 @@ _NAMES = ("base", "exponent")
 def vectors() -> Vectors:
     """Both types and every way of broadcasting; negative and fractional exponents, negative bases, zero, infinities.
 
-    Bases and exponents stay small: an error in the logarithm is multiplied by the exponent.
+    Where powers are no floats, bases and exponents stay small: an error in the logarithm is multiplied by the exponent.
     """
     yield from _floats()
     yield from squares("POW", _NAMES)
     yield from _special()
+    yield _large()
     yield from _shapes()
     yield from _rejections.binary("POW", activation=False, mismatch="C1", outputs="C3", names=_NAMES)
     yield _rejections.mixed_types("POW", activation=False, names=_NAMES)
@@ -83,6 +85,21 @@ def _special() -> Vectors:
                 {"output": tensor(kind, shape)},
                 ignored=["output"] if name == "undefined_values" else [],
             )
+
+
+def _large() -> Vector:
+    """Powers that are floats themselves."""
+    bases = [1000.0, 10.0, -100.0, 4096.0, 12.0, -3.0, 7.0, 255.0, 1024.0, 65536.0, -2.0, 10.0]
+    exponents = [3.0, 10.0, 3.0, 5.0, 8.0, 15.0, 8.0, 2.0, -3.0, 4.0, 31.0, 8.0]
+    shape = (len(bases),)
+    return positive(
+        "float32_large_bases",
+        "POW",
+        _inputs(tensor(FLOAT32, shape, bases), tensor(FLOAT32, shape, exponents)),
+        {"output": tensor(FLOAT32, shape)},
+        description="whole exponents, results up to 2^64",
+        excluded=["float16", "relaxed"],
+    )
 
 
 def _shapes() -> Vectors:

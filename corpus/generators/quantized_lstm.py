@@ -16,6 +16,7 @@ import numpy
 from msgspec import structs
 
 from npu_conformance.corpus.generators import _lstm
+from npu_conformance.corpus.generators._many_results import BEHIND_4096, from_seeds
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import Vectors, positive, rejection, replaced
 from npu_conformance.corpus.generators.data import integers
@@ -194,6 +195,9 @@ def _special() -> Vectors:
         if spec.data is not None and spec.operand.type in (_BYTE, _DATA)
     }
     yield _positive("48_to_16", Cell(size=48, units=16), changes=generated)
+    many = Cell(seed=46, batch=1400, size=1, units=3)
+    changes = from_seeds(operands(many)[0], GeneratorDocument(kind="integers", seed=60, low=-30, high=30))
+    yield _positive("many_results", many, changes=changes, description=BEHIND_4096)
 
 
 def _saturating_projection() -> Vector:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from npu_conformance.corpus.generators._many_results import BEHIND_4096
 from npu_conformance.corpus.generators._recurrent import (
     ACTIVATIONS,
     KINDS,
@@ -49,6 +50,7 @@ def vectors() -> Vectors:
         yield _positive(f"float32_all_bits_{name}", SHAPES["plain"], Data(seed=9, bits=True), ACTIVATIONS[name])
     yield from _open()
     yield _positive("float32_usual_size", (2, 96, 64), Data(seed=7, large=True), 3)
+    yield _positive("float32_many_results", (4100, 1, 1), Data(seed=8, large=True), 1, description=BEHIND_4096)
     yield from _rejected()
 
 

@@ -10,7 +10,14 @@ from msgspec import structs
 
 from npu_conformance.corpus.generators._boxes import rejections, values
 from npu_conformance.corpus.generators._no_boxes import NO_BATCHES, NO_ROIS, without_boxes
-from npu_conformance.corpus.generators._regions import Regions, cover, operands, rejected_regions, shared_extras
+from npu_conformance.corpus.generators._regions import (
+    Regions,
+    cover,
+    many_results,
+    operands,
+    rejected_regions,
+    shared_extras,
+)
 from npu_conformance.corpus.generators._shared_quantization import shared_quantization
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.data import dyadic
@@ -25,6 +32,7 @@ def vectors() -> Vectors:
     """Pairwise over all parameters; interpolation by hand; saturation; sizes left open; rejections."""
     yield from cover(OPERATION, _SAMPLINGS, _OUTPUTS)
     yield from shared_extras(OPERATION, (2, 2))
+    yield many_results(OPERATION, (1, 1))
     yield from _by_hand()
     yield from _saturating()
     yield from _shared()

@@ -9,7 +9,14 @@ and 3: neighbouring cells overlap. The roi (6, 4, 6, 4) begins behind the last e
 import numpy
 
 from npu_conformance.corpus.generators._boxes import rejections, requantized
-from npu_conformance.corpus.generators._regions import Regions, cover, operands, rejected_regions, shared_extras
+from npu_conformance.corpus.generators._regions import (
+    Regions,
+    cover,
+    many_results,
+    operands,
+    rejected_regions,
+    shared_extras,
+)
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.data import uniform
 from npu_conformance.corpus.vectors import Vector
@@ -22,6 +29,7 @@ def vectors() -> Vectors:
     """Pairwise over all parameters; overlapping and empty cells; sizes left open; rejections."""
     yield from cover(OPERATION, {"": None}, [{}])
     yield from shared_extras(OPERATION, None)
+    yield many_results(OPERATION, None)
     yield from _by_hand()
     yield _all_bits()
     yield from rejected_regions(OPERATION, None, {"boxes": "C7", "outputs": "C9"})

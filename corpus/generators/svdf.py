@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from npu_conformance.corpus.generators._many_results import BEHIND_4096
 from npu_conformance.corpus.generators._recurrent import KINDS, Data, constant_like, open_shape, rejections
 from npu_conformance.corpus.generators._windows import ACTIVATIONS
 from npu_conformance.corpus.generators.base import Vectors, positive
@@ -79,6 +80,8 @@ def vectors() -> Vectors:
     yield _positive("float32_all_bits", SHAPES["rank2"], Data(seed=9, bits=True))
     yield from _open()
     yield _positive("float32_usual_size", Shape(2, 40, 32, 8, 2), Data(seed=7, large=True), ACTIVATIONS["relu"])
+    many = Shape(2, 1, 1, 2050, 1)
+    yield _positive("float32_many_results", many, Data(seed=8, large=True), description=BEHIND_4096)
     yield from _rejected()
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from npu_conformance.corpus.generators import _lstm
 from npu_conformance.corpus.generators._lstm import Cell, parameters
+from npu_conformance.corpus.generators._many_results import BEHIND_4096, STATES, from_seeds
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import Vectors, positive, rejection, replaced
 from npu_conformance.corpus.generators.data import dyadic
@@ -81,6 +82,9 @@ def _special() -> Vectors:
         changes = _lstm.opened(*operands(full, both), sizes)
         yield _positive(f"{name}_unknown", full, both, changes=changes)
     yield _realistic()
+    many, run = Cell(seed=35, batch=700, size=1, units=3), Sequence(time=2)
+    changes = from_seeds(operands(many, run)[0], STATES)
+    yield _positive("float32_many_results", many, run, changes=changes, description=BEHIND_4096)
 
 
 def _by_hand() -> Vector:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from npu_conformance.corpus.generators._many_results import BEHIND_4096
 from npu_conformance.corpus.generators._recurrent import (
     ACTIVATIONS,
     KINDS,
@@ -68,14 +69,17 @@ def vectors() -> Vectors:
         yield _positive(name, SHAPES["plain"], Data(seed=9, bits=True), ACTIVATIONS["tanh"], major=1, state=state)
     yield from _open()
     yield _positive("float32_usual_size", (2, 8, 40, 32), Data(seed=7, large=True), ACTIVATIONS["sigmoid"])
+    many, relu = (2050, 2, 1, 1), ACTIVATIONS["relu"]
+    yield _positive("float32_many_results", many, Data(seed=8, large=True), relu, description=BEHIND_4096)
     yield from _rejected()
 
 
-def _positive(name: str, shape: Shape, data: Data, activation: int, *, major: int = 0, state: bool = False) -> Vector:
+def _positive(
+    name: str, shape: Shape, data: Data, activation: int, *, major: int = 0, state: bool = False, **details: Any
+) -> Vector:
     inputs, outputs = operands(shape, data, activation, major=major, state=state)
-    return positive(
-        name, OPERATION, inputs, outputs, since="1.3" if state else "1.2", hazards=["recurrent-activation-codes"]
-    )
+    since, hazards = "1.3" if state else "1.2", ["recurrent-activation-codes"]
+    return positive(name, OPERATION, inputs, outputs, since=since, hazards=hazards, **details)
 
 
 def _by_hand() -> Vector:

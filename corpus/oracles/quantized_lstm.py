@@ -108,7 +108,7 @@ class _Step:
 
 def _line(operand: OracleOperand, row: int) -> Integers:
     size = operand.dimensions[1]
-    return operand.integers[row * size : (row + 1) * size]
+    return [int(element) for element in operand.raw[row * size : (row + 1) * size]]
 
 
 def _q15(function: Callable[[float], float], value: int, exponent: int) -> int:

@@ -64,10 +64,16 @@ def _binary(call: Call) -> Arguments:
     first, second = (argument.name for argument in call.form.signature.inputs[:2])
     one, other = shapes(call, first)
     divides = call.form.operation == "DIV"
-    return {
-        first: call.tensor(first, one, positive=call.form.operation == "POW"),
-        second: call.tensor(second, other, nonzero=divides),
-    }
+    return {first: call.tensor(first, one), second: call.tensor(second, other, nonzero=divides)}
+
+
+def _power(call: Call) -> Arguments:
+    """Positive bases, or bases of both signs with whole exponents, of which a result is a real number."""
+    base, exponent = shapes(call, "base")
+    if not call.flag():
+        return {"base": call.tensor("base", base, positive=True), "exponent": call.tensor("exponent", exponent)}
+    whole = call.random.integers(-2, 4, exponent)
+    return {"base": call.tensor("base", base, nonzero=True), "exponent": call.tensor("exponent", exponent, whole)}
 
 
 def _arithmetic(call: Call) -> Arguments:
@@ -98,7 +104,8 @@ RECIPES: dict[str, Recipe] = {
     **dict.fromkeys(_FIXED, _fixed),
     **dict.fromkeys(_FREE, _free),
     **dict.fromkeys(("ADD", "SUB", "MUL"), _arithmetic),
-    **dict.fromkeys(("DIV", "POW"), _binary),
+    "DIV": _binary,
+    "POW": _power,
     **dict.fromkeys(("MAXIMUM", "MINIMUM", "PRELU"), _chosen),
     "RSQRT": _rsqrt,
     "ELU": _elu,
