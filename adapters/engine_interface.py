@@ -72,7 +72,7 @@ class Engine(Protocol):
     @property
     @abstractmethod
     def name(self) -> str:
-        """Its name in reports, with the settings: small letters, digits, and `_ . -` behind the first."""
+        """Its name in reports, with the settings: small letters, digits, and `_ . -` after the first."""
         ...
 
     @abstractmethod

@@ -78,7 +78,7 @@ def _plus() -> Graph:
 
 
 def _loop(examples: Sequence[tuple[float, float, float]] = ()) -> Vector:
-    """WHILE a < b: a += b. examples: a, b, and a behind the loop. Without end where b is 0 and a is below."""
+    """WHILE a < b: a += b. examples: a, b, and a after the loop. Without end where b is 0 and a is below."""
     operands = {"condition": _reference(0), "body": _reference(1), "a": _FLOAT, "b": _FLOAT, "end": _FLOAT}
     main = _graph(operands, _step("WHILE", "condition body a b", "end"), inputs="a b", outputs="end")
     made = [Example({"a": _floats(a), "b": _floats(b)}, {"end": _floats(end)}) for a, b, end in examples]
@@ -95,7 +95,7 @@ class _Loop:
         self._compilation = self.app.finished_compilation(self.app.built(self._wire), devices)
 
     def run(self, a: float, b: float, timeout: int | None = None, way: str = "compute") -> tuple[int, float]:
-        """Execute; returns the result code, and a behind the loop. timeout: nanoseconds, None for the default."""
+        """Execute; returns the result code, and a after the loop. timeout: nanoseconds, None for the default."""
         example = Example({"a": _floats(a), "b": _floats(b)}, {"end": _floats(0)})
         built = build_request(self._vector, example, self.app.level)
         arguments, execution = Arguments(self.app, self._wire, built), self.app.execution(self._compilation)
@@ -119,7 +119,7 @@ class _Loop:
         """See a loop that ends by itself end."""
         code, end = self.run(0, 1, timeout, way)
         self.app.expect("the loop of one round", code)
-        checks.equal(end, 1.0, "a behind the loop")
+        checks.equal(end, 1.0, "a after the loop")
 
 
 @cases.case("WHILE.rounds", "FW-GEN-001", since=_SINCE)

@@ -207,7 +207,7 @@ class _Working(RuntimeControl):
         self._answers = list(answers)
 
     def executed_operations(self) -> tuple[ExecutedOperations, ...]:
-        """The next answer; nothing behind the last."""
+        """The next answer; nothing after the last."""
         return self._answers.pop(0) if self._answers else ()
 
 

@@ -305,7 +305,7 @@ FAULTS = (
            "restoring.wrong_number security.corrupted_model_cache security.corrupted_data_cache", _ModelOfAFailure),
     _fault("restore-notifies-another-error", "Another error is notified than is returned.", "NNHAL-CACHE-022",
            "restoring.wrong_number security.wrong_token", _NotifiesAnotherError),
-    _fault("restore-checks-late", "Arguments and files are checked behind the call.", "NNHAL-CACHE-022",
+    _fault("restore-checks-late", "Arguments and files are checked after the call.", "NNHAL-CACHE-022",
            "restoring.checks_before_return", _ChecksLate),
     _fault("restore-null-callback-crashes", "prepareModelFromCache dies of a null callback.",
            "NNHAL-CACHE-022", "arguments.null_callback", _NullCallbackCrashes),

@@ -317,7 +317,7 @@ FAULTS = (
           "vts.requests.ADD.*", _notifying(_failure_is_none), Version.V1_0),
     fault("memory-input-as-scratch", "The execution writes into its inputs.", "NNHAL-EXECUTE-002", _ANY,
           _touching(_scratch)),
-    fault("memory-beyond-the-output", "Four bytes behind the last output are cleared.", "NNHAL-EXECUTE-001",
+    fault("memory-beyond-the-output", "Four bytes after the last output are cleared.", "NNHAL-EXECUTE-001",
           _ANY, _touching(_beyond)),
     fault("memory-before-the-output", "The byte in front of the output that lies last is cleared.", "NNHAL-EXECUTE-001",
           "vts.generated.SPLIT.*", _touching(_before)),

@@ -36,7 +36,7 @@ def short_tail(inputs: Inputs, results: Sequence[Array]) -> list[Array]:
 
 
 def lifted(inputs: Inputs, results: Sequence[Array]) -> list[Array]:
-    """Behind the first 512 elements results are an eighth too large."""
+    """After the first 512 elements results are an eighth too large."""
     copies = [numpy.array(result) for result in results]
     for result in copies:
         result.reshape(-1)[_LARGE:] += 0.125
@@ -53,7 +53,7 @@ def second_batch(inputs: Inputs, results: Sequence[Array]) -> list[Array]:
 
 
 def late(inputs: Inputs, results: Sequence[Array]) -> list[Array]:
-    """What is behind the first 512 elements is not computed."""
+    """What is after the first 512 elements is not computed."""
     return [_without(result.reshape(-1), 0, _LARGE).reshape(result.shape) for result in results]
 
 
@@ -63,7 +63,7 @@ def oblong(inputs: Inputs, results: Sequence[Array]) -> list[Array]:
 
 
 def uneven(inputs: Inputs, results: Sequence[Array]) -> list[Array]:
-    """Where the first of two inputs is the larger one, what is behind the first 512 elements is not computed."""
+    """Where the first of two inputs is the larger one, what is after the first 512 elements is not computed."""
     sizes = [tensor.data.size for tensor in inputs[:2] if tensor is not None]
     return late(inputs, results) if sizes[0] > sizes[-1] else list(results)
 

@@ -225,7 +225,7 @@ class _KeepsState(Engine):
         return outputs
 
     def _states(self, inputs: Inputs) -> list[int]:
-        """The inputs that are states: those behind the first one."""
+        """The inputs that are states: those after the first one."""
         return [number for number, one in enumerate(inputs) if number and one is not None]
 
 

@@ -87,7 +87,7 @@ def twin_of(model: ZooModel) -> ZooModel:
 
 
 def beside_a_twin(context: CaseContext, model: ZooModel) -> None:
-    """Each alone; both by turns; one behind the release of the other; both from their caches."""
+    """Each alone; both by turns; one after the release of the other; both from their caches."""
     built(context, model.vector)
     both = [Together(context, each, _COEXIST) for each in (twin_of(model), model)]
     for one in both:

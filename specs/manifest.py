@@ -96,7 +96,7 @@ class Manifest(Document, frozen=True):
     """The driver's promise: the times that it reports are measured on this machine, so that none is longer than its
     call. false: they may be those of a device that is simulated, and what does not fit is a quality warning."""
     reset_command: tuple[str, ...] = ()
-    """What brings the device back behind a crash or a hang (`adb reboot`, a power switch); the harness runs it, then
+    """What brings the device back after a crash or a hang (`adb reboot`, a power switch); the harness runs it, then
     waits until the driver answers. Ignored where the manifest came from a driver in another process: --reset-command
     is for that."""
     reset_seconds: Patience = RESET_SECONDS

@@ -162,7 +162,7 @@ def large_pool(context: CaseContext) -> None:
 
 @_behaviours.case("model.constant_in_one_of_four", "NNHAL-MEMORY-001", "NNHAL-EXECUTE-001")
 def constant_in_one_of_four(context: CaseContext) -> None:
-    """A constant lies behind the first 64 KiB of any pool of four; all else in them are other values."""
+    """A constant lies after the first 64 KiB of any pool of four; all else in them are other values."""
     chosen, start = addition.supported(context), _FAR + addition.SIZE
     decoy = chosen.packed((-3.0, 1.5)) * (2 * _FAR // addition.SIZE)
     for number in range(4):

@@ -160,7 +160,7 @@ def leaks(context: CaseContext) -> None:
     before = _holdings(context)
     for _ in range(_ROUNDS):
         _passing_client(context, chosen, cache)
-    # The driver may still be clearing up behind the last ones.
+    # The driver may still be clearing up after the last ones.
     _come_back(context, lambda: not _grown(before, _holdings(context)))
     for name, growth in _grown(before, _holdings(context)).items():
         context.warn_quality(f"{_ROUNDS} clients that died have left {growth} {name.replace('_', ' ')} behind")

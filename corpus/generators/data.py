@@ -10,7 +10,7 @@ from npu_conformance.specs.documents.vectors import GeneratorDocument
 Array = numpy.ndarray[Any, Any]
 
 FAR_EXTREMES = GeneratorDocument(kind="integers", seed=7, low=-1_000_000_000, high=1_000_000_000)
-"""Of 100001 int32 the two greatest and the smallest lie behind the first 65536, and are unlike all others."""
+"""Of 100001 int32 the two greatest and the smallest lie after the first 65536, and are unlike all others."""
 
 WIDE = [123_456_789, 2**30 + 33, -(2**31) + 65, 2**31 - 65, 987_654_321, -123_456_787]
 """int32 that float32 rounds by more than the one by which results may be off."""

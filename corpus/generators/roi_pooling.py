@@ -3,7 +3,7 @@
 No third party has the operation. By hand: a map of 4 x 6, the roi (0.75, 1.25, 3.25, 2.75) in elements. Its edges
 round to columns 1 to 3 and rows 1 to 3, both ends included, so that it is 3 wide and 3 high. Two cells of 1.5 columns
 each: the left one covers columns floor(1) to ceil(2.5), that is 1 and 2, the right one floor(2.5) to ceil(4), that is 2
-and 3: neighbouring cells overlap. The roi (6, 4, 6, 4) begins behind the last element: its cells are empty and give 0.
+and 3: neighbouring cells overlap. The roi (6, 4, 6, 4) begins after the last element: its cells are empty and give 0.
 """
 
 import numpy

@@ -127,7 +127,7 @@ class Arguments:
 
 
 def arguments(inputs: Inputs, tensors: int, middle: int) -> Arguments:
-    """Read the scalars behind the first `tensors` inputs; `middle` of them stand between strides and activation.
+    """Read the scalars after the first `tensors` inputs; `middle` of them stand between strides and activation.
 
     The explicit variant has three scalars more than the implicit one, which may have a BOOL and dilations behind it:
     where the implicit variant would have its BOOL, an INT32 tells that it is the explicit one (variant-by-type).

@@ -25,7 +25,7 @@ Row = tuple[float, Box, int]
 
 
 def detection_postprocessing(inputs: Inputs, outputs: Outputs) -> list[Result]:
-    """Scores, boxes and classes with zeros behind the last valid row, and the number of valid rows."""
+    """Scores, boxes and classes with zeros after the last valid row, and the number of valid rows."""
     scores, deltas, anchors, *scalars = map(present, inputs)
     scales = [float(operand.scalar) for operand in scalars[:4]]
     flags = [operand.scalar for operand in scalars[4:]]

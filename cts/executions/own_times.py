@@ -147,7 +147,7 @@ def _behind_an_event(context: CaseContext, seconds: float, device: str) -> int:
 
 
 def _started_behind(context: CaseContext, app: ScriptedApp, device: str, seconds: float) -> int:
-    """Compute on a device behind an execution that its driver holds for longer than the duration."""
+    """Compute on a device after an execution that its driver holds for longer than the duration."""
     held = app.prepared_execution(app.compiled(add(), "holds"))
     event = app.started(held.handle)
     computed = app.prepared_execution(app.compiled(add(), device))

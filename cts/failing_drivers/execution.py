@@ -35,7 +35,7 @@ def _ways(app: ScriptedApp) -> tuple[str, ...]:
 
 @cases.case("fenced_failure_again", "FW-EXE-013", since=Version.V1_3)
 def fenced_failure_again(context: CaseContext) -> None:
-    """Everybody who waits for a fenced execution that fails behind its launch is told of the failure."""
+    """Everybody who waits for a fenced execution that fails after its launch is told of the failure."""
     app = ScriptedApp(context, driver("broken", **misbehaving("execute", "callback")))
     compiled = app.compiled(add(), "broken")
     answer = ways.start_with_dependencies(app, app.prepared_execution(compiled).handle)
@@ -114,7 +114,7 @@ def _declare_status(status: ErrorStatus) -> None:
             raise NotApplicable("the runtime computes it before it returns: nothing can depend on it")
         failed = ways.started(app, "execution_start_compute", answer)
         code = _computed_behind(app, app.prepared_execution(app.compiled(add(), "good")).handle, failed)
-        checks.that(code != ResultCode.NO_ERROR, f"behind an execution that fails with {status.name}: found success")
+        checks.that(code != ResultCode.NO_ERROR, f"after an execution that fails with {status.name}: found success")
 
 
 for _status in _STATUSES:

@@ -130,7 +130,7 @@ class _Lives:
 
     @checks.about("FW-MEM-005")
     def _judge_memory(self, name: str, memory: int, *, is_written: bool) -> None:
-        """What was computed is there; behind a failure nothing is, whatever was there before."""
+        """What was computed is there; after a failure nothing is, whatever was there before."""
         target, pool = self._app.shared_memory(_BYTES)
         if not is_written:
             self._app.refused("memory_copy", ResultCode.BAD_DATA, memory, target)

@@ -160,7 +160,7 @@ def two_objects_of_one_pool(context: CaseContext) -> None:
 
 @cases.case("outside", "FW-MDL-017", "FW-EXE-007")
 def outside(context: CaseContext) -> None:
-    """Regions that reach behind the end of an object are refused, and the execution can be given others."""
+    """Regions that reach past the end of an object are refused, and the execution can be given others."""
     app = RuntimeApp(context)
     compilation = compilation_of_sum(app)
     memory, pool = app.shared_memory(24, _CONTENT)

@@ -188,7 +188,7 @@ def duration_without_timing(context: CaseContext) -> None:
 
 @_own.case("execution_get_duration.after_failure", "FW-EXE-019", since=Version.V1_2)
 def duration_after_failure(context: CaseContext) -> None:
-    """Behind a failure there is no duration: BAD_STATE and the largest number."""
+    """After a failure there is no duration: BAD_STATE and the largest number."""
     app = RuntimeApp(context)
     compilation = app.finished_compilation(app.finished_model(output=_UNKNOWN), (app.cpu(),))
     execution = app.execution(compilation)

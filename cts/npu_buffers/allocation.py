@@ -222,7 +222,7 @@ def snapshot_of_the_file(context: CaseContext) -> None:
     app.awaited(lambda: app.recorder.count("allocated", 1) > 0, "answer to request 1")
     answer = app.recorder.answers[0]
     if answer.buffer is None:
-        checks.fail("request whose file was closed behind the call", "a buffer", f"errno {answer.errno}")
+        checks.fail("request whose file was closed after the call", "a buffer", f"errno {answer.errno}")
     checks.equal(app.content(answer.buffer, PAGE), pattern(3, PAGE), "content")
 
 

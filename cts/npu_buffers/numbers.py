@@ -121,7 +121,7 @@ def segment_beyond_32_bits(context: CaseContext) -> None:
 
 @cases.case("file_beyond_32_bits", "NPU-BUF-011", "NPU-BUF-003")
 def file_beyond_32_bits(context: CaseContext) -> None:
-    """What is loaded from behind the first 4 GiB of a file are the bytes that stand there, with a request and later."""
+    """What is loaded from after the first 4 GiB of a file are the bytes that stand there, with a request and later."""
     app = BufferApp(context).supported()
     file = context.cache_file(pattern(5, PAGE))
     _write_far(file, pattern(6, PAGE))

@@ -202,7 +202,7 @@ def uninitialised_by_failed_copy(context: CaseContext) -> None:
 
 @_memories.case("everything.is_freed", "FW-CMP-010", "FW-API-003")
 def everything_is_freed(context: CaseContext) -> None:
-    """Behind the last free the runtime holds as many objects as before."""
+    """After the last free the runtime holds as many objects as before."""
     control = context.present(context.subject.interfaces.runtime_control, "runtime_control")
     before = control.live_objects()
     app = RuntimeApp(context)
@@ -220,7 +220,7 @@ def everything_is_freed(context: CaseContext) -> None:
         app.initialised_memory(compilation)
     checks.that(control.live_objects() > before, "the runtime does not count its objects")
     app.close()
-    checks.equal(control.live_objects(), before, "objects that live behind the last free")
+    checks.equal(control.live_objects(), before, "objects that live after the last free")
 
 
 @_memories.case("memory.freed_in_every_state", "FW-API-003")

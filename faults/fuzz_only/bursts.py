@@ -172,7 +172,7 @@ FAULTS: tuple[FuzzFault, ...] = rows(
      "NNHAL-BURST-017", _bursts(_RefusedThenKept)),
     ("timed-and-bound", "An execution that is timed, with a deadline and a loop timeout, crashes.",
      "NNHAL-BURST-018", _bursts(_TimedAndBound)),
-    ("releases-ahead", "With four tokens known, and behind a refusal, an unknown one cannot be released.",
+    ("releases-ahead", "With four tokens known, and after a refusal, an unknown one cannot be released.",
      "NNHAL-BURST-010", _bursts(_ReleasesAhead)),
     ("released-thrice", "A token that is released for the third time is freed twice.",
      "NNHAL-BURST-010", _bursts(_ReleasedTwice)),

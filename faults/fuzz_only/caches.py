@@ -104,7 +104,7 @@ def _caching(kind: type[FaultyCache]) -> FaultySubject:
 
 FAULTS: tuple[FuzzFault, ...] = rows(
     "cache",
-    ("by-blocks", "The bytes behind the last whole block of 64 are not sealed.",
+    ("by-blocks", "The bytes after the last whole block of 64 are not sealed.",
      "NNHAL-CACHE-015", _caching(_ByBlocks)),
     ("last-after-failures", "Behind three failed restorations the last model is given for a cache that is none.",
      "NNHAL-CACHE-015", _caching(_LastAfterFailures)),

@@ -61,7 +61,7 @@ def _third_callback(service: SchedulingService, workload: TestInferences) -> Non
 
 
 def _failed_then_cancelled(service: SchedulingService, workload: TestInferences) -> None:
-    """Behind a failure of its work a cancellation of the system is told as a failure."""
+    """After a failure of its work a cancellation of the system is told as a failure."""
     end, failures = service.end_work, Counter[int]()
 
     def ended(uid: int, reason: EndReason) -> None:
@@ -113,7 +113,7 @@ FAULTS: tuple[FuzzFault, ...] = rows(
      "NPU-HAL-034", _scheduling(_runs_as(_strongest))),
     ("third-callback", "The third callback hears each cancellation twice.",
      "NPU-HAL-019", _scheduling(_third_callback)),
-    ("failed-then-cancelled", "Behind a failure the system's cancellation of a uid is told as a failure.",
+    ("failed-then-cancelled", "After a failure the system's cancellation of a uid is told as a failure.",
      "NPU-HAL-030", _scheduling(_failed_then_cancelled)),
     ("three-alive", "A failure under three works of an app leaves the last.", "NPU-HAL-030", _scheduling(_three_alive)),
     ("odd-debounce", "Debounce times of 51 to 63 ms are 50.", "NPU-HAL-028", _scheduling(_odd_debounce)),

@@ -279,7 +279,7 @@ _ROWS: tuple[tuple[str, str, str, str, type[FaultyRuntime]], ...] = (
     ("offsets-ignored", "Arguments lie at the beginning of their memory object.", "FW-GEN-001",
      "memory.objects.whole generated.ADD.*",
      _all(passing(4, change=lambda offset: 0), *_FROM_MEMORY)),
-    ("outside-taken", "Regions behind the end of a memory are taken.", "FW-EXE-007",
+    ("outside-taken", "Regions past the end of a memory are taken.", "FW-EXE-007",
      "memory.objects.outside",
      _all(_turned({_BAD_DATA: _OK}), *_FROM_MEMORY)),
     ("copies-unchecked", "Every copy is said to succeed.", "FW-MEM-006",

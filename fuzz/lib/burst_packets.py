@@ -92,7 +92,7 @@ def _read(elements: Sequence[RequestElement]) -> Packet:
     slots = tuple(_next(rest, PoolIdentifier).slot for _ in range(head.number_of_pools))
     measure = _next(rest, MeasureTiming).value != 0
     if next(rest, None) is not None:
-        raise MalformedPacketError("elements behind the last one")
+        raise MalformedPacketError("elements after the last one")
     return Packet(inputs, outputs, slots, measure)
 
 

@@ -148,7 +148,7 @@ class _Side:
         return found.prepared_model
 
     def _executed(self, prepared: PreparedModel, built: BuiltRequest, names: str) -> bytes:
-        """The pool of outputs behind an execution."""
+        """The pool of outputs after an execution."""
         size = max(built.output_size, 1)
         with (
             closing(self._subject.memory.create("ashmem", len(built.input_data) or 1)) as inputs,

@@ -101,7 +101,7 @@ def _chosen(document: Any, choices: Choices) -> Place | None:
         if index < len(container):
             return _place(container, list(container)[index] if type(container) is dict else index, name)
         index -= len(container)
-    raise AssertionError("a place behind the last one")
+    raise AssertionError("a place after the last one")
 
 
 def _place(container: Any, key: Any, name: str) -> Place:

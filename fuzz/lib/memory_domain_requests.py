@@ -32,7 +32,7 @@ Places = Callable[[int], BufferState | int | None]
 
 @dataclass
 class LaidOut:
-    """A request in the making. states: of each pool; tokens: of those behind the first two, which are shared memory.
+    """A request in the making. states: of each pool; tokens: of those after the first two, which are shared memory.
 
     results: of the outputs; empty where the inputs have none, or are not all known. is_edited: the request is not as it
     was laid out.

@@ -34,12 +34,12 @@ def judge_handle(function: str, code: int, arguments: Mapping[str, Any], answer:
     must = function in NULLED or (function in NULLED_IN_BAD_STATE and code == ResultCode.BAD_STATE)
     allowed = (NULL,) if must and arguments[out] else (NULL, UNTOUCHED)
     with checks.about("FW-API-004"):
-        _left(answer.handle, allowed, f"handle that {function} leaves behind a failure")
+        _left(answer.handle, allowed, f"handle that {function} leaves after a failure")
 
 
 def judge_nulled(function: str, handle: int) -> None:
     """A call that has failed leaves null where the API promises it (FW-API-004)."""
-    _left(handle, (NULL,), f"handle that {function} leaves behind a failure")
+    _left(handle, (NULL,), f"handle that {function} leaves after a failure")
 
 
 def _left(handle: int, allowed: Collection[int], what: str) -> None:

@@ -224,4 +224,4 @@ def untouched_outside(built: BuiltRequest, content: bytes, *, with_padding: bool
     for name, region in built.outputs.items():
         checks.that(set(content[end : region.offset]) <= {FILL}, f"bytes in front of output {name} were written")
         end = region.offset + region.length + (0 if with_padding else region.padding)
-    checks.that(set(content[end:]) <= {FILL}, "bytes behind the last output were written")
+    checks.that(set(content[end:]) <= {FILL}, "bytes after the last output were written")

@@ -1,6 +1,6 @@
 """A runtime driven step by step beside the model of its API: each call has to return what the model says.
 
-A step names objects by their number among the living ones of their kind; a number behind the last stands for null, so
+A step names objects by their number among the living ones of their kind; a number after the last stands for null, so
 that a sequence stays a sequence when steps are left out; NEWEST is the one that was made last, NEWEST - 1 the one
 before it. Where the runtime promises to check handles, FREED stands for an object that was freed, and FOREIGN for one
 of another kind.

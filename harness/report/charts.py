@@ -166,7 +166,7 @@ def histogram(title: str, measured: Measurement) -> Markup:
 
 
 def _limits(measured: Measurement) -> list[int]:
-    """Between which buckets the bound of errors lies: before the first above it, behind the last below its negative."""
+    """Between which buckets the bound of errors lies: before the first above it, after the last below its negative."""
     if measured.bound is None:
         return []
     below = [place + 1 for place, (value, _) in enumerate(measured.buckets) if value < -abs(measured.bound)]

@@ -314,7 +314,7 @@ class CaseContext(Resources):
     def recover(self, record: Record, *, always: bool = False) -> None:
         """Restart the subject where it is lost.
 
-        Death behind a failure stays a failure, which says more (the host of a subject that answers garbage is killed);
+        Death after a failure stays a failure, which says more (the host of a subject that answers garbage is killed);
         behind anything else it is a crash. always: look for signs of life also after what did not fail, so that a late
         death is not the next case's.
         """
@@ -393,6 +393,6 @@ class CaseContext(Resources):
 
 
 def _why_lost(details: OutcomeDetails) -> str:
-    """Why a subject cannot be used any more behind a failure: behind a mistake on the wire the harness has hung up."""
+    """Why a subject cannot be used any more after a failure: after a mistake on the wire the harness has hung up."""
     is_of_wire = WIRE in details.about
     return "the connection was ended for it" if is_of_wire else "the subject does not answer any more"

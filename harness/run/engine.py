@@ -226,7 +226,7 @@ class Engine:
         for step in (context.close, context.take_what_has_come):
             context.own.details = _graver(context.own.details, self._guarded(step, context))
         if case.interface == "runtime" and not context.own.details.lost_host:
-            # Behind the end of the case the runtime has its own drivers back: what scripted ones executed is no work.
+            # Past the end of the case the runtime has its own drivers back: what scripted ones executed is no work.
             context.own.details = _graver(context.own.details, self._guarded(lambda: _tell_work(context), context))
         if self.outcome.ending != "subject-lost":
             recovery = self._guarded(lambda: context.recover(context.own, always=True), context)

@@ -114,9 +114,7 @@ class Resources:
             raise problems[0]
         if overrun:
             with checks.about("NNHAL-REQUEST-013"):
-                raise Failed(
-                    f"memory: the implementation wrote behind the end of pools of {' and '.join(overrun)} bytes"
-                )
+                raise Failed(f"memory: the implementation wrote past the end of pools of {' and '.join(overrun)} bytes")
 
     def _taken(self) -> Iterator[Closeable]:
         while self._to_close:

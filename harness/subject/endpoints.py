@@ -29,7 +29,7 @@ class Handling(msgspec.Struct, frozen=True):
     start_seconds: how long it may take to come up. patience: how many times as long as usual everything may take, that
     too. longest_wait: seconds that no wait exceeds, also for its import, whatever the manifest says; None for no
     limit. inference_tool: to be run instead of what the manifest names, which counts only where a Python plug-in is
-    loaded here. reset: to be run behind a crash or a hang, likewise.
+    loaded here. reset: to be run after a crash or a hang, likewise.
     """
 
     start_seconds: float = Deadlines().start

@@ -51,7 +51,7 @@ class Pool:
         raise NotImplementedError
 
     def take_overrun(self) -> bool:
-        """True where the subject has written behind the end of the pool since the last look, as far as that shows.
+        """True where the subject has written past the end of the pool since the last look, as far as that shows.
 
         See margin. Of a pool that was closed: by then.
         """

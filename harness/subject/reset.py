@@ -1,4 +1,4 @@
-"""Runs the command that brings a device back behind a crash or a hang, where somebody whom the harness trusts names it.
+"""Runs the command that brings a device back after a crash or a hang, where somebody whom the harness trusts names it.
 
 A driver in a process of the harness's own is started anew. A board, a phone or a server elsewhere is not: a power
 switch, `adb reboot`, a service manager brings it back, and this command knows how.
@@ -66,7 +66,7 @@ class Reset(msgspec.Struct, frozen=True):
 def reset_of(manifest: Manifest, given: Reset | None, *, is_loaded_here: bool) -> Reset | None:
     """The command that may be run: the given one, or that of a plug-in loaded here; None for none.
 
-    Raises LoadError where it could not be started: it is wanted behind the first crash, which may be hours away.
+    Raises LoadError where it could not be started: it is wanted after the first crash, which may be hours away.
     """
     is_own = given is None and is_loaded_here and manifest.reset_command
     found = Reset(manifest.reset_command, manifest.reset_seconds) if is_own else given

@@ -1,6 +1,6 @@
 """The margin of a pool: what lies behind its end in its file, up to a whole page that belongs to nobody.
 
-Memory is mapped by pages. What is written behind the end of a pool lands in the margin, where the harness sees it; a
+Memory is mapped by pages. What is written past the end of a pool lands in the margin, where the harness sees it; a
 pool of whole pages would have none, and the write would end the process or hit what is mapped next to it.
 """
 
@@ -19,7 +19,7 @@ def with_margin(size: int) -> int:
 
 
 def take_overrun(file: int, size: int) -> bool:
-    """True where somebody has written to the margin behind the first `size` bytes, which is cleared then."""
+    """True where somebody has written to the margin after the first `size` bytes, which is cleared then."""
     length = with_margin(size) - size
     if _ZEROS.startswith(os.pread(file, length, size)):
         return False

@@ -11,7 +11,7 @@ def sealed_file(size: int) -> int:
     file = os.memfd_create("npu-conformance", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         os.ftruncate(file, size)
-        # SIGBUS is the end of a process that looks at a mapped page behind the end of its file.
+        # SIGBUS is the end of a process that looks at a mapped page past the end of its file.
         fcntl.fcntl(file, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
     except (OSError, OverflowError):
         os.close(file)

@@ -95,7 +95,7 @@ class Watch:
         self._quiet = self._look()
 
     def end_wave(self, killed: int) -> bool:
-        """Look at the driver behind a wave of clients of which some were killed; True where another wave is needed."""
+        """Look at the driver after a wave of clients of which some were killed; True where another wave is needed."""
         self._killed.append(killed)
         if self._quiet:
             self._quiet += self._settled(self._quiet[-1], killed)

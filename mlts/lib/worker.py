@@ -43,7 +43,7 @@ class Signals:
 
 
 class Crew:
-    """The threads of one client. They begin together; where one fails all others end behind their round."""
+    """The threads of one client. They begin together; where one fails all others end after their round."""
 
     def __init__(self, plan: Plan, say: Say, signals: Signals) -> None:
         self._plan = plan

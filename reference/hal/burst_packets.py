@@ -80,7 +80,7 @@ class _Reader:
 
     def end(self) -> None:
         if next(self._elements, None) is not None:
-            raise MalformedPacketError("there are elements behind the last one")
+            raise MalformedPacketError("there are elements after the last one")
 
 
 def _argument(operand: InputOperand | OutputOperand, sizes: tuple[int, ...]) -> RequestArgument:

@@ -21,7 +21,7 @@ def with_keys(path: str, data: bytes | str, kind: type[Any]) -> str:
         return path
     try:
         document = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # behind the mistake there is another one
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # after the mistake there is another one
         return path
     while _ANY in path:
         before, _, behind = path.partition(_ANY)

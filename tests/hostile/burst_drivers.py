@@ -129,7 +129,7 @@ class _CountsLoosely(_Burst):
 
 
 class _TakesNegative(_Burst):
-    """Every negative token behind the first one means no identity."""
+    """Every negative token after the first one means no identity."""
 
     def run(self, request: Request, tokens: Tokens, *rest: Any) -> ExecutionResult:
         given = (*tokens[:1], *(max(token, -1) for token in tokens[1:]))

@@ -68,7 +68,7 @@ class _HalfOfToken(_Cache):
 
 
 class _IgnoresTail(_Cache):
-    """What lies behind the end of what was saved is not looked at."""
+    """What lies past the end of what was saved is not looked at."""
 
     def _verified(self, contents: list[bytes], owner: bytes) -> Any:
         sizes = [self.sizes.get(content[: cache._HEADER_BYTES], len(content)) for content in contents]

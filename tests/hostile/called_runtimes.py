@@ -148,7 +148,7 @@ class _Building(FaultyRuntime):
 
 
 class _TakesOneBehind(_Building):
-    """An operation may name the operand behind the last one (FW-MDL-021)."""
+    """An operation may name the operand after the last one (FW-MDL-021)."""
 
     def call(self, name: str, *arguments: Any) -> Any:
         answer = super().call(name, *arguments)

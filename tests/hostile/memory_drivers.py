@@ -1,4 +1,4 @@
-"""The reference that harms the memory that is shared with it: by option, once in a process, behind an execution."""
+"""The reference that harms the memory that is shared with it: by option, once in a process, after an execution."""
 
 from __future__ import annotations
 

@@ -138,5 +138,5 @@ def test_a_model_that_is_not_fetched_is_not_applicable(
 def test_an_overrun_of_the_other_is_no_verdict(opened: Open) -> None:
     wrong = opened("npu_conformance.faults.plugin:plugin", fault="memory-behind-outputs", hal="fl8")
     context = run(INFERENCE, opened(), wrong)
-    assert "wrote behind the end" in str(context.notes[BESIDE_FAILED])
+    assert "wrote past the end" in str(context.notes[BESIDE_FAILED])
     assert context.own.details.outcome is Outcome.PASS

@@ -44,7 +44,7 @@ WAIVER = '{"format": 1, "waivers": [{%s}]}'
         (
             Manifest,
             MANIFEST.replace("mine", "My NPU") % '"restart": "fork"',
-            "$.name: expected small letters and digits, and behind the first of them also _ . and -",
+            "$.name: expected small letters and digits, and after the first of them also _ . and -",
         ),
         (
             VectorFile,

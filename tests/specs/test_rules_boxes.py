@@ -292,7 +292,7 @@ _LEGAL = [
     # What is legal, and beside the edits above.
     ("BOX_WITH_NMS_LIMIT", _OLD_EMPTY["BOX_WITH_NMS_LIMIT.C8"]),
     ("BOX_WITH_NMS_LIMIT", {"out0": f(), "out1": f(5, 0)}),
-    # Boxes behind the first n of a batch are not looked at.
+    # Boxes after the first n of a batch are not looked at.
     ("BOX_WITH_NMS_LIMIT", {"rois": b([[*BOXES[0][:4], 3, 3, 2, 2], *BOXES[1:]], 3, 8)}),
     ("ROI_POOLING", {"ratio_h": r(2.0), "ratio_w": r(4.0)}),
     # A little beyond the edges at 6 and 4 elements, as much as a rounded quotient can be.

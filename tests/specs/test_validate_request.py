@@ -128,10 +128,10 @@ BROKEN = [
         "REQUEST.R2", "with dimensions", Version.V1_0, edit_input(0, has_no_value=True, location=ZERO, dimensions=(2,))
     ),
     Broken("REQUEST.R3", "no such pool", Version.V1_0, edit_input(0, location=location(2, 0, 8))),
-    Broken("REQUEST.R3", "behind the end", Version.V1_0, edit_output(location=location(1, 12, 8))),
+    Broken("REQUEST.R3", "past the end", Version.V1_0, edit_output(location=location(1, 12, 8))),
     Broken("REQUEST.R3", "would wrap", Version.V1_0, edit_output(location=location(1, 2**32 - 4, 8))),
     Broken("REQUEST.R3", "negative", Version.FL5, edit_output(location=location(1, -4, 8))),
-    Broken("REQUEST.R3", "padding behind the end", Version.FL5, edit_output(location=location(1, 0, 8, 9))),
+    Broken("REQUEST.R3", "padding past the end", Version.FL5, edit_output(location=location(1, 0, 8, 9))),
     Broken("REQUEST.R3", "length in a device buffer", Version.V1_3, edit_output(location=location(1, 0, 8)), IN_TOKEN),
     Broken(
         "REQUEST.R3",

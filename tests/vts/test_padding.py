@@ -43,12 +43,12 @@ def test_padding_may_be_written() -> None:
 
 def test_padding_behind_an_output_that_does_not_fit_stays_as_it_was() -> None:
     built = _built(Version.FL8)
-    with pytest.raises(Failed, match="behind the last output"):
+    with pytest.raises(Failed, match="after the last output"):
         outputs.untouched_outside(built, _written_behind(built), with_padding=True)
 
 
 @pytest.mark.parametrize("version", [Version.V1_2, Version.FL8])
 def test_bytes_that_were_not_offered_stay_as_they_were(version: Version) -> None:
     built = _built(version, padded=False)
-    with pytest.raises(Failed, match="behind the last output"):
+    with pytest.raises(Failed, match="after the last output"):
         outputs.untouched_outside(built, _written_behind(built), with_padding=False)

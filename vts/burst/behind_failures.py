@@ -128,9 +128,9 @@ def _known_before(life: _Life, fail: Fail) -> None:
     life.adds(0, _NAME, "before a failure")
     fail(life.burst, life.pools[0], _NAME)
     life.release(_NAME)
-    life.adds(1, _NAME, "with another memory under a name that was released behind a failure")
+    life.adds(1, _NAME, "with another memory under a name that was released after a failure")
     fail(life.burst, life.pools[1], _NAME)
-    life.adds(1, _NAME, "with the memory of a name behind another failure")
+    life.adds(1, _NAME, "with the memory of a name after another failure")
     life.adds(0, _OTHER, "with the first memory under another name")
 
 

@@ -122,7 +122,7 @@ def _consistent(elements: RequestPacket) -> Packets:
         yield f"element {at} removed, packet size corrected", pack(_sized(elements[:at] + elements[at + 1 :]))
         yield f"element {at} twice, packet size corrected", pack(_sized((*elements[: at + 1], *elements[at:])))
     for intruder in INTRUDERS:
-        yield f"{_name(intruder)} behind the end, packet size corrected", pack(_sized((*elements, intruder)))
+        yield f"{_name(intruder)} past the end, packet size corrected", pack(_sized((*elements, intruder)))
     yield "its elements reversed", pack((elements[0], *reversed(elements[1:])))
     yield "two requests one behind the other", pack((*elements, *elements))
     yield "two requests as one packet", pack(_sized((*elements, *elements)))

@@ -75,7 +75,7 @@ def _live(context: CaseContext, ways: _Ways, asked: Sum, executor: str, kind: st
             timing_rules(context, execution, measured=measure)
             has_size(filled, execution, following)
             checks.equal(asked.result(1), asked.result(0), "the same sum in the second output")
-        if kind == "without_room":  # behind a success as behind a failure the shapes are those of this execution
+        if kind == "without_room":  # after a success as after a failure the shapes are those of this execution
             _fail(context, ways, of_size(asked, whole + 1 - following), executor, kind, 1 - turn % 2)
             _fail(context, ways, of_size(asked, following), executor, kind, turn % 2)
 

@@ -154,7 +154,7 @@ class _Runner:
             after = bytes(inputs.read(0, len(built.input_data)))
             checks.that(after == built.input_data, "the execution modified its input memory")
         with checks.about("NNHAL-REQUEST-013"):
-            checks.that(not outputs.take_overrun(), "the execution wrote behind the end of its output memory")
+            checks.that(not outputs.take_overrun(), "the execution wrote past the end of its output memory")
 
     def outputs(self) -> dict[str, Array]:
         """Execute the first example in the usual way; returns the stored elements of the outputs by name."""

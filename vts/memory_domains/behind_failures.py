@@ -1,4 +1,4 @@
-"""Buffers of outputs behind executions and copies that failed: the next result is there, and can be an input."""
+"""Buffers of outputs after executions and copies that failed: the next result is there, and can be an input."""
 
 from __future__ import annotations
 

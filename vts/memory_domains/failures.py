@@ -116,7 +116,7 @@ def inputs_of_a_failure(context: CaseContext) -> None:
             options = ExecutionOptions(loop_timeout=MILLISECOND)
             expect_aborted(bind(context, model, request, options, executor)())
             for made, data in zip((counter, step), contents, strict=True):
-                checks.equal(fixture.content(made, 4), data, "content of an input behind an execution that failed")
+                checks.equal(fixture.content(made, 4), data, "content of an input after an execution that failed")
 
 
 @cases.case("execute.failed_fence", "NNHAL-MEMDOMAIN-016", since=_SINCE)
@@ -210,7 +210,7 @@ def abort_is_final(context: CaseContext) -> None:
             status = bind(context, runner.prepared_model, request, options, executor)().status
             checks.status(status, LATE, "execution with a deadline")
             if status != NONE:
-                checks.status(fixture.copy_from(made, other), {NONE}, "copyFrom behind an execution that was aborted")
+                checks.status(fixture.copy_from(made, other), {NONE}, "copyFrom after an execution that was aborted")
                 context.subject.wait_until(lambda: False, 2 * runner.seconds)
                 with asked_by_text_alone(context, when="fenced" in executor), checks.about("NNHAL-EXECUTE-006"):
                     found = set(fixture.content(made, chain.size))

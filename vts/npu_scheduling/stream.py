@@ -31,7 +31,7 @@ _SHORT_MS, _FEW = 5, 20
 _INTERRUPTIONS = 4
 _FIRST_UID = 10_300
 _WEEKS_MS = 25 * 24 * 3_600_000
-"""Milliseconds outgrow 31 bits behind the first of such times, and 32 behind the second."""
+"""Milliseconds outgrow 31 bits after the first of such times, and 32 behind the second."""
 
 
 def _busy(npu: SchedulingFixture) -> list[App]:

@@ -112,7 +112,7 @@ def _far(sample: Sample) -> Check:
 
 
 def _far_batches(sample: Sample) -> int:
-    """So many batches that the last one lies behind the first 2^16 elements."""
+    """So many batches that the last one lies after the first 2^16 elements."""
     return -(-_SIXTEEN_BITS // math.prod(sample.shape[1:])) + 1
 
 

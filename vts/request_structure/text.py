@@ -54,7 +54,7 @@ def other_length(context: CaseContext) -> None:
 
 @cases.case("R6.may_refuse_input_too_short", "NNHAL-REQUEST-012", since=Version.FL5)
 def input_too_short(context: CaseContext) -> None:
-    """An input whose last byte lies behind the end of its pool is rejected, or executed with any result."""
+    """An input whose last byte lies past the end of its pool is rejected, or executed with any result."""
     chosen = addition.supported(context)
     prepared_model = chosen.prepared(context)
     request = _request(_filled(context, chosen))

@@ -25,7 +25,7 @@ from npu_conformance.specs.neuralnetworks.runtime.types import NULL
 from npu_conformance.specs.versions import NEWEST, OLDEST, Version
 
 _BEFORE = "while the scene was made, before the call that the case is about"
-_BEHIND = "behind the call that the case is about"
+_BEHIND = "after the call that the case is about"
 UNEXPECTED_NULL, BAD_DATA, BAD_STATE = ResultCode.UNEXPECTED_NULL, ResultCode.BAD_DATA, ResultCode.BAD_STATE
 
 

@@ -60,7 +60,7 @@ class ScriptedApp(NetApp):
         return checks.single(self.calls(name, method), f"calls of {method} to driver {name}")
 
     def executed_once(self, name: str, behind: int = 0) -> DriverCall:
-        """The one execution that a driver was asked for, behind the first so many; fails otherwise."""
+        """The one execution that a driver was asked for, after the first so many; fails otherwise."""
         return checks.single(self.executions(name)[behind:], f"executions that driver {name} was asked for")
 
     def operations(self, name: str) -> list[str]:

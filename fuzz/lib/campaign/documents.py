@@ -38,7 +38,7 @@ class RoundJob(Document, frozen=True):
     that need no second report; doubted: those of them whose cause may have been mended since. skip: digests of inputs
     that have ended a process before: they are not run again, or no round would come past them. beside: see Attacked.
     at_once: how many rounds use the plug-in at a time. longest_wait: as of `run`; None for what small models need.
-    ends: seconds behind the first input at which the round ends, whatever it is doing; None for no end.
+    ends: seconds after the first input at which the round ends, whatever it is doing; None for no end.
     """
 
     fuzzer: str

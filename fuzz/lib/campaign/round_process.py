@@ -142,7 +142,7 @@ class RoundProcess:
         """Wait for the end; returns when the first input was begun.
 
         What counts is the time that the machine gave the process, or that it slept: a busy machine makes no hang. Many
-        waits of the harness make none, either, such as for an answer behind each refusal.
+        waits of the harness make none, either, such as for an answer after each refusal.
         """
         first, count, since, steps = now, 0, now, 0
         while not has_ended(process, _POLL_SECONDS):

@@ -25,7 +25,7 @@ class Candidate(RuntimeDevice, Protocol):
 
 
 class DeviceStep(msgspec.Struct, frozen=True):
-    """Operations that one device computes together. device: index; that behind the last is the interpreter's."""
+    """Operations that one device computes together. device: index; that after the last is the interpreter's."""
 
     device: int
     operations: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""A device that somebody else starts: behind its death a command brings it back, or it comes back by itself."""
+"""A device that somebody else starts: after its death a command brings it back, or it comes back by itself."""
 
 from __future__ import annotations
 

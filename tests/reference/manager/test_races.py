@@ -92,7 +92,7 @@ def racing() -> Iterator[Racing]:
 
 
 def hooked(monkeypatch: pytest.MonkeyPatch, owner: object, name: str, hook: Callable[[], None]) -> None:
-    """Call a hook behind each call of a function."""
+    """Call a hook after each call of a function."""
     inner = getattr(owner, name)
 
     def call(*arguments: object) -> object:

@@ -136,7 +136,7 @@ def let_all_end(context: CaseContext, roots: Iterable[Root], pending: Sequence[W
 
 
 def ending_at_once(version: Version, *, is_waiting: bool, has_burst: bool, finding_shapes: bool = False) -> list[str]:
-    """The executors that end at once: with no second burst of a model, nor behind executions that wait."""
+    """The executors that end at once: with no second burst of a model, nor after executions that wait."""
     without = [word for word, is_left_out in (("fenced", is_waiting), ("burst", has_burst)) if is_left_out]
     found = executors(version, finding_shapes=finding_shapes)
     return [one for one in found if not any(word in one for word in without)]

@@ -53,7 +53,7 @@ def named(burst: OpenBurst, asked: Ask, chance: random.Random, *, may_hide: bool
 
 
 def ways(history: History, *models: Living, finding_shapes: bool = False) -> list[str]:
-    """The executors that end at once: with no second burst of these models, nor behind executions that wait."""
+    """The executors that end at once: with no second burst of these models, nor after executions that wait."""
     has_burst = any(burst.living is one for burst in history.bursts for one in models)
     return ending_at_once(
         history.version, is_waiting=bool(history.pending), has_burst=has_burst, finding_shapes=finding_shapes

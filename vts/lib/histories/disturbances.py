@@ -349,7 +349,7 @@ def _open_burst(history: History, asked: Ask) -> OpenBurst | None:
 
 
 def _release_one(history: History, burst: OpenBurst, chance: random.Random) -> None:
-    """Mostly let the burst forget a memory behind an execution that has failed."""
+    """Mostly let the burst forget a memory after an execution that has failed."""
     if burst.names and chance.random() < 0.7:
         name = burst.names.pop(chance.choice(list(burst.names)))
         history.say(f"release {name}")

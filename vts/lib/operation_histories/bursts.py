@@ -17,7 +17,7 @@ _NAMES = (0, 1, 2, 5, 255, 256, 65_536)
 
 
 def ways(history: History, living: Living, *, finding_shapes: bool = False) -> list[str]:
-    """The executors that end at once: with no second burst of a model, nor behind executions that wait."""
+    """The executors that end at once: with no second burst of a model, nor after executions that wait."""
     has_burst = burst_of(history, living) is not None
     return ending_at_once(
         history.version, is_waiting=bool(history.pending), has_burst=has_burst, finding_shapes=finding_shapes

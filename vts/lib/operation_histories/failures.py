@@ -72,7 +72,7 @@ def no_room(history: History, chance: random.Random) -> None:
 
 
 def _work_again(history: History, living: Living, chance: random.Random) -> None:
-    """Mostly execute the model once more behind an execution of it that has failed, with any example."""
+    """Mostly execute the model once more after an execution of it that has failed, with any example."""
     living.last = None
     if chance.random() < 0.7:
         running.run_model(history, living, chance)
