@@ -46,15 +46,16 @@ _FEW_VALUES, _INSIDE = 8, 2
 
 
 class _EdgeDice(Dice):
-    """Dice that of many numbers rather take an end."""
+    """Dice that prefer the ends of a long range."""
 
     def below(self, limit: int) -> int:
         if limit <= _FEW_VALUES:
             return super().below(limit)
-        return (0, limit - 1, *(super(_EdgeDice, self).below(limit) for _ in range(_INSIDE)))[super().below(4)]
+        values = (0, limit - 1, *(super(_EdgeDice, self).below(limit) for _ in range(_INSIDE)))
+        return values[super().below(len(values))]
 
     def pick(self, items: Sequence[Item]) -> Item:
-        """One of the items, none of them rather than others."""
+        """One of the items, all equally likely."""
         return items[super().below(len(items))]
 
 

@@ -59,15 +59,14 @@ _CHUNK = 4_096
 _SHARE = 0.8
 """0: what counts is how much of a model is new, 1: which share of it."""
 _COST = 1_500.0
+"""A model with so much work counts half as much as a small one with the same traits: two small ones meet more."""
 _COST_OF_WINDOWS = 6_000.0
+"""The same of operations with windows: large windows are work of themselves."""
 _WITH_WINDOWS = (
     "CONV_2D", "DEPTHWISE_CONV_2D", "GROUPED_CONV_2D", "TRANSPOSE_CONV_2D",
     "AVERAGE_POOL_2D", "L2_POOL_2D", "MAX_POOL_2D",
 )  # fmt: skip
-"""A model with so much work counts half as much as a small one with the same traits: two small ones meet more.
-
-Large windows are work of themselves.
-"""
+"""Operations with windows, which `_COST_OF_WINDOWS` is for."""
 
 
 def choices(operation: str, seeds: int) -> Mapping[str, Sequence[Sequence[int]]]:

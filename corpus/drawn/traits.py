@@ -82,11 +82,10 @@ def type_of(vector: Vector) -> str:
 
 def kernel_of(found: Sequence[str]) -> str:
     """By which traits a driver chooses a kernel first: window and steps, broadcast, axis, how it resizes, or rank."""
-    its = next((its for wanted in _FIRST if (its := [one for one in found if one.startswith(wanted)])), [])
-    if not its:
-        return next((one for one in found if " rank " in one), "")
-    whole = " ".join(its)
-    return "other" if its[0].startswith("window") and whole not in _POPULAR else whole
+    for wanted in _FIRST:
+        if its := " ".join(one for one in found if one.startswith(wanted)):
+            return "other" if its.startswith("window") and its not in _POPULAR else its
+    return next((one for one in found if " rank " in one), "")
 
 
 def _number(operand: VectorOperand | None) -> int | None:
@@ -96,6 +95,11 @@ def _number(operand: VectorOperand | None) -> int | None:
     return int(operand.value) if operand.value.dtype.kind in "iub" else None
 
 
+def _is_list(operand: VectorOperand, first: VectorOperand) -> bool:
+    """True for whole numbers beside data of another type, such as axes."""
+    return operand.type is OperandType.TENSOR_INT32 and first.type is not OperandType.TENSOR_INT32
+
+
 def _of_operand(name: str, operand: VectorOperand, first: VectorOperand, layout: Sequence[str]) -> Iterator[str]:
     if operand.omitted:
         yield f"{name} omitted"
@@ -103,9 +107,7 @@ def _of_operand(name: str, operand: VectorOperand, first: VectorOperand, layout:
     info, value = OPERAND_TYPES[operand.type], operand.value
     if not info.is_tensor:
         yield from _of_scalar(name, value, len(first.dimensions)) if value is not None else ()
-    elif (
-        value is not None and operand.type is OperandType.TENSOR_INT32 is not first.type and value.size <= _MOST_NUMBERS
-    ):
+    elif value is not None and _is_list(operand, first) and value.size <= _MOST_NUMBERS:
         yield from _of_axes(value, len(first.dimensions)) if name == "axes" else _of_list(name, value)
     else:
         yield f"{name} {operand.type.name}"
