@@ -23,7 +23,7 @@ def death(folder: Path, *frames: str, printed: str = "") -> str:
 
 @pytest.mark.parametrize("function", ["crash", "other"])
 def test_deaths_in_one_function_of_a_library_are_two_by_who_has_called_it(function: str, tmp_path: Path) -> None:
-    frames = (WRAPPER, f'File "/home/ada/chipnpu.py", line 13 in {function}', FUZZER)
+    frames = (WRAPPER, f'File "/srv/ada/chipnpu.py", line 13 in {function}', FUZZER)
     assert death(tmp_path, *frames) == f"SIGSEGV in chipnpu.{function}"
 
 

@@ -56,7 +56,7 @@ def test_a_cause_is_the_drivers_own_innermost_line_wherever_that_has_moved() -> 
 
 
 @pytest.mark.parametrize("suite", ["/opt/lib/python3.11/site-packages", "/src"])
-@pytest.mark.parametrize("vendor", ["/opt/lib/python3.11/site-packages/vendor", "/home/vendor"])
+@pytest.mark.parametrize("vendor", ["/opt/lib/python3.11/site-packages/vendor", "/srv/vendor"])
 def test_the_function_of_a_death_is_the_drivers_own(suite: str, vendor: str) -> None:
     """Neither that of the C function's wrapper, nor one of the suite: its adapter has called the driver."""
     frames = [
