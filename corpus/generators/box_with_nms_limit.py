@@ -70,10 +70,10 @@ def _many_classes() -> Vector:
 
 
 def _many_results() -> Vector:
-    """Two boxes apart from each other, in each of 515 classes."""
+    """Two boxes, each of another image, in each of 515 classes."""
     classes = 516
     rois = numpy.stack([numpy.concatenate([one, *[one + label % 7 for label in range(1, classes)]]) for one in _APART])
-    inputs, outputs = _operands("float32", numpy.zeros((2, classes)), rois, (0, 0), _scalars("float32", "hard", -1))
+    inputs, outputs = _operands("float32", numpy.zeros((2, classes)), rois, (0, 1), _scalars("float32", "hard", -1))
     data = GeneratorDocument(kind="uniform", seed=61, low=0.25, high=1.0)
     inputs["scores"] = tensor(OperandType.TENSOR_FLOAT32, (2, classes), data)
     excluded = ["float16", "relaxed"]

@@ -170,9 +170,9 @@ def _unused_limits() -> Vectors:
 def _many_results() -> Vector:
     """Two anchors apart from each other, in each of 515 images."""
     batches = 515
-    scalars = _scalars("float32", True, (2, 1, 2))
+    scalars = _scalars("float32", True, (2, 1, 2), threshold=0.5)
     inputs, outputs = _operands(
-        "float32", numpy.zeros((batches, 2, 2)), numpy.zeros((batches, 2, 4)), scalars, 2, [_ANCHORS[0], _ANCHORS[3]]
+        "float32", numpy.zeros((batches, 2, 3)), numpy.zeros((batches, 2, 4)), scalars, 2, [_ANCHORS[0], _ANCHORS[3]]
     )
     made = {
         "scores": GeneratorDocument(kind="uniform", seed=65, low=0.25, high=1.0),

@@ -12,7 +12,7 @@ from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.versions import Version
 
 _WITHOUT = {
-    "BOX_WITH_NMS_LIMIT", "CHANNEL_SHUFFLE", "DETECTION_POSTPROCESSING", "FILL", "GATHER", "GENERATE_PROPOSALS", "IF",
+    "CHANNEL_SHUFFLE", "DETECTION_POSTPROCESSING", "FILL", "GATHER", "GENERATE_PROPOSALS", "IF",
     "PAD", "PAD_V2", "RANDOM_MULTINOMIAL", "RESHAPE", "SLICE", "SPACE_TO_BATCH_ND", "SQUEEZE", "STRIDED_SLICE", "TILE",
     "TRANSPOSE", "WHILE",
 }  # fmt: skip
