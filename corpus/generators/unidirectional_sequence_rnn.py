@@ -69,6 +69,7 @@ def vectors() -> Vectors:
         yield _positive(name, SHAPES["plain"], Data(seed=9, bits=True), ACTIVATIONS["tanh"], major=1, state=state)
     yield from _open()
     yield _positive("float32_usual_size", (2, 8, 40, 32), Data(seed=7, large=True), ACTIVATIONS["sigmoid"])
+    yield _positive("float32_as_many_steps_as_samples", (3, 3, 2, 4), Data(seed=10), ACTIVATIONS["tanh"])
     many, relu = (2050, 2, 1, 1), ACTIVATIONS["relu"]
     yield _positive("float32_many_results", many, Data(seed=8, large=True), relu, description=BEHIND_4096)
     yield from _rejected()
