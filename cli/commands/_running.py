@@ -127,16 +127,19 @@ def _earlier(session: Session, wanted: Wanted) -> tuple[frozenset[str], Path]:
     if session.options.resume:
         folder = session.earlier_folder()
         return frozenset(shards.read_run(folder).header.cases), folder
-    runs = [(folder, shards.read_run(folder)) for folder in session.earlier_folders()]
     version = session.subject.version.value
-    alike = [(folder, run) for folder, run in runs if run.header.hal_version == version]
+    alike: list[Path] = []
     run_since: set[str] = set()
-    for folder, run in alike:
+    for folder in session.earlier_folders():
+        run = shards.read_run(folder)
+        if run.header.hal_version != version:
+            continue
+        alike.append(folder)
         verdicts = results.complete(run)
         red = frozenset(result.case for result in red_that_ran(verdicts)) - run_since
         if red and selection.select(replace(wanted, only=red)).cases:
             return red, folder
         run_since.update(result.case for result in verdicts if result.outcome not in _SAYS_NOTHING)
     what = "nothing of the selection" if wanted.targets or wanted.expression else "nothing"
-    where = f"{alike[0][0]}{' or a run before it' if alike[1:] else ''}" if alike else f"a run as HAL {version}"
+    where = f"{alike[0]}{' or a run before it' if alike[1:] else ''}" if alike else f"a run as HAL {version}"
     raise UsageError(f"--last-failed: {what} was red in {where}")
