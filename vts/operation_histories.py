@@ -129,20 +129,19 @@ def _of_some_families(known: Sequence[KnownModel], chance: random.Random) -> lis
 
 def _known(context: CaseContext, subject: str) -> list[KnownModel]:
     """The models of a subject that the device supports. NotSupported where there is none."""
-    chance = random.Random(f"{context.seed} {subject}")
-    found = [one for one in _models(context, subject, chance) if _is_supported(context, one)]
+    found = [one for one in _models(context, subject) if _is_supported(context, one)]
     if not found:
         raise NotSupported(f"no model of {subject} is supported")
     return found
 
 
-def _models(context: CaseContext, subject: str, chance: random.Random) -> Iterable[KnownModel]:
+def _models(context: CaseContext, subject: str) -> Iterable[KnownModel]:
     if subject == _EXTENSIONS:
         yield from _of_extensions(context)
         return
-    names = chance.sample(vectors.operations(), _OPERATIONS) if subject == _ANY else [subject]
-    for name in names:
-        yield from of_operation(name, context.version, chance)
+    several = random.Random(context.seed).sample(vectors.operations(), _OPERATIONS)
+    for name in several if subject == _ANY else [subject]:
+        yield from of_operation(name, context.version, f"{context.seed} {name}")
 
 
 def _of_extensions(context: CaseContext) -> Iterator[KnownModel]:

@@ -18,6 +18,7 @@ from npu_conformance.corpus.vectors import Example, Vector, VectorHeader
 from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.seeds import stable_hash
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, byte_size
 from npu_conformance.specs.neuralnetworks.types import Memory, Model, Operand
@@ -99,16 +100,19 @@ def arguments_of(model: Model) -> tuple[list[Operand], list[Operand]]:
     return [main.operands[at] for at in main.input_indexes], [main.operands[at] for at in main.output_indexes]
 
 
-def of_operation(operation: str, version: Version, chance: random.Random) -> Iterator[KnownModel]:
-    """Some stored vectors of an operation, those whose requests differ, and what is nearly like one of these."""
-    stored = list(with_all_examples(filter(_is_usable, _stored(operation, version))))
-    for vector in chance.sample(stored, min(len(stored), _STORED)):
-        yield from _family(vector.name, vector, _near(vector, version), version, chance)
+def of_operation(operation: str, version: Version, seed: str) -> Iterator[KnownModel]:
+    """Some stored vectors of an operation, those whose requests differ, and what is nearly like one of these.
+
+    Which ones follows from the name of each, not from how many there are: one more vector hardly changes a history.
+    """
+    stored = with_all_examples(filter(_is_usable, _stored(operation, version)))
+    for vector in sorted(stored, key=lambda one: stable_hash(f"{seed} {one.name}"))[:_STORED]:
+        yield from _family(vector.name, vector, _near(vector, version), version, seed)
     for kind in KINDS:
         if kind.since <= version and kind.has(operation):
             for vector in kind.find(operation, version)[:2]:
                 name = f"{vector.name} ({kind.name})"
-                yield from _family(name, vector, _turning(vector, kind.name), version, chance)
+                yield from _family(name, vector, _turning(vector, kind.name), version, seed)
 
 
 def _stored(operation: str, version: Version) -> Iterator[Vector]:
@@ -147,13 +151,14 @@ def _turning(vector: Vector, kind: str) -> Iterator[Vector]:
 
 
 def _family(
-    name: str, first: Vector, alike: Iterable[Vector], version: Version, chance: random.Random
+    name: str, first: Vector, alike: Iterable[Vector], version: Version, seed: str
 ) -> Iterator[KnownModel]:
     """A vector, and some of what is like it: few, so that they live beside each other in one history."""
     if not _is_usable(first):
         return
     yield _known(first, version, name, name)
     others = list(enumerate(filter(_is_usable, alike), 1))
+    chance = random.Random(f"{seed} {name}")
     for number, vector in chance.sample(others, min(len(others), _ALIKE)):
         yield _known(vector, version, f"{name}, {number}", name)
 
