@@ -13,6 +13,9 @@ KINDS = {"float32": FLOAT32, "float16": FLOAT16}
 ACTIVATIONS = {"none": 0, "relu": 1, "relu6": 3, "tanh": 4, "sigmoid": 6}
 """Codes of recurrent cells (hazard recurrent-activation-codes)."""
 
+MANY_STEPS = "the state of a step is that of the step before, however many there are"
+"""What is told by a long sequence."""
+
 NO_CODES = {"5": 5, "7": 7, "minus_1": -1}
 """Numbers that no cell has as activation, as they are spelled in names."""
 

@@ -48,6 +48,13 @@ def small(operation: str) -> Vector:
     return _of("float32_small", operation, tensor(FLOAT32, (4,), [0.0009, 0.0005, 0.0002, 0.0001]), "numbers near 0")
 
 
+def tiny(operation: str) -> Vector:
+    """Numbers nearer to 0, down to the last decades that float32 has in full: no document limits them from below."""
+    values = [1e-5, 3e-7, 2e-8, 5e-10, 1e-12, 7e-16, 1e-20, 4e-25, 1e-30, 2e-37]
+    source = tensor(FLOAT32, (len(values),), values)
+    return _of("float32_tiny", operation, source, "a guard against 0 changes nothing", ["float16", "relaxed"])
+
+
 def undefined(operation: str, values: Sequence[float]) -> Vectors:
     """Values of whose results the documents do not speak: only the shape is compared, and that the device lives."""
     for kind in (FLOAT32, FLOAT16):

@@ -11,6 +11,7 @@ from typing import Any
 from npu_conformance.corpus.generators import _lstm
 from npu_conformance.corpus.generators._lstm import GATES, Cell, parameters
 from npu_conformance.corpus.generators._many_results import BEHIND_4096, STATES, from_seeds
+from npu_conformance.corpus.generators._recurrent import MANY_STEPS
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import Vectors, positive, rejection, replaced
 from npu_conformance.corpus.generators.data import dyadic
@@ -111,6 +112,9 @@ def vectors() -> Vectors:
         run, cell = replace(run, fewer=index % 4 // 3), replace(cell, size=2, units=3, output=cell.output and 2)
         yield _positive(name, cell, run, hazards=cell.hazards)
     yield from _special()
+    long, wide = Cell(seed=36, batch=1, size=2, units=2), Cell(seed=37, batch=2, size=2, units=2)
+    yield _positive("float32_130_steps", long, Run(time=130, fewer=0), description=MANY_STEPS)
+    yield _positive("float32_70_steps_time_major", wide, Run(time=70, time_major=True), description=MANY_STEPS)
     yield _many_results()
     yield from _rejected()
 

@@ -11,6 +11,7 @@ from npu_conformance.corpus.generators._many_results import BEHIND_4096
 from npu_conformance.corpus.generators._recurrent import (
     ACTIVATIONS,
     KINDS,
+    MANY_STEPS,
     Data,
     cell,
     constant_like,
@@ -124,6 +125,8 @@ def vectors() -> Vectors:
         form = Form(auxiliary, state=True, activation="tanh")
         yield _positive(f"float32_all_bits_{auxiliary}", "plain", Data(seed=9, bits=True), form)
     yield from _open()
+    yield _many_steps("float32_130_steps", (1, 130, 2, 2, 2), Form(activation="tanh"))
+    yield _many_steps("float32_70_steps_time_major", (2, 70, 2, 2, 1), Form(activation="tanh", major=True))
     yield _many_results()
     yield from _rejected()
 
@@ -131,6 +134,11 @@ def vectors() -> Vectors:
 def _positive(name: str, shape: str, data: Data, form: Form) -> Vector:
     inputs, outputs = operands(SHAPES[shape], data, form)
     return positive(name, OPERATION, inputs, outputs, since=form.since, hazards=["recurrent-activation-codes"])
+
+
+def _many_steps(name: str, shape: tuple[int, int, int, int, int], form: Form) -> Vector:
+    inputs, outputs = operands(shape, Data(seed=13), form)
+    return positive(name, OPERATION, inputs, outputs, since=form.since, description=MANY_STEPS)
 
 
 def _many_results() -> Vector:

@@ -118,6 +118,9 @@ def _requantized(kind: str) -> Vectors:
     joint = result(kind, (2, 18), zero_point=100)
     vector = _positive(f"{kind}_requantized_six_inputs", inputs, 1, joint, since="1.2")
     yield replace(vector, requirements=("NNHAL-OPERATION-004",))
+    many = {f"input{place}": _bytes(kind, 40 + place, (1, 2), *several[1 + place % 5]) for place in range(33)}
+    vector = _positive(f"{kind}_requantized_33_inputs", many, 0, result(kind, (33, 2), zero_point=100), since="1.2")
+    yield replace(vector, requirements=("NNHAL-OPERATION-004",))
     for seed, (name, (first, second, output)) in enumerate(parameters.items()):
         inputs = {"input0": _bytes(kind, seed, (2, 7), *first), "input1": _bytes(kind, seed + 9, (2, 5), *second)}
         scale, zero_point = output

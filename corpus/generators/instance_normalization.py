@@ -100,6 +100,15 @@ def _special() -> Vectors:
         description="sums, mean and deviations are exact; the mean of squares less the square of the mean is not",
         excluded=["relaxed", "float16"],
     )
+    near = tensor(FLOAT32, (1, 4, 4, 2), [2.0**-14 * each for each in dyadic(11, (1, 4, 4, 2), -2.0, 2.0).ravel()])
+    yield positive(
+        "float32_small_spread",
+        _OPERATION,
+        {"input": near, **_factors(FLOAT32, (1.0, 0.0, 2.0**-33), False)},
+        {"output": tensor(FLOAT32, near.shape)},
+        description="a variance and an epsilon near 1e-9 and 1e-10 count as any",
+        excluded=["relaxed", "float16"],
+    )
 
 
 def _open() -> Vectors:

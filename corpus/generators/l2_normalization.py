@@ -76,6 +76,15 @@ def _lengths() -> Vectors:
     far_apart = [3.0, 4.0, 0.0, -0.03125, 0.0, 0.0, 96.0, 0.0, -28.0, 0.25, 0.25, 0.5]
     for kind in (FLOAT32, FLOAT16):
         yield _ALONG.vector(f"{SHORT[kind]}_lengths", kind, tensor(kind, (4, 3), far_apart), None)
+    short = [3e-4, 4e-4, 0.0, -6e-5, 0.0, 8e-5, 4e-6, 3e-6, 0.0, 0.0, -2e-6, 0.0]
+    yield positive(
+        "float32_short",
+        _OPERATION,
+        {"input": tensor(FLOAT32, (4, 3), short), "axis": int32(1)},
+        {"output": _output(FLOAT32, (4, 3))},
+        description="lengths from 5e-4 to 2e-6: a guard against 0 changes nothing",
+        excluded=["relaxed", "float16"],
+    )
     source = tensor(FLOAT32, (2, 7), uniform(4, (2, 7)))
     yield _ALONG.vector("float32_all_bits", FLOAT32, source, 1, "float16 inside would round bits away")
     large = [3e15, 4e15, 0.0, -5e15, 1e15, 2e15]

@@ -12,5 +12,6 @@ def vectors() -> Vectors:
     yield from _unary.floats("LOG", 0.125, 8.0)
     yield from _activations.special("LOG", [0.0, 1.0, math.inf, 65504.0, 0.00048828125])
     yield _unary.small("LOG")
+    yield _unary.tiny("LOG")
     yield from _unary.undefined("LOG", [-1.0, -0.0, math.nan, -math.inf, -65504.0])
     yield from _unary.rejections("LOG", others=[INT32, QUANT8], outputs="C2")

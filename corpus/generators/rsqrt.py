@@ -16,6 +16,7 @@ def vectors() -> Vectors:
     yield from _unary.floats("RSQRT", 0.125, 8.0)
     yield from _activations.special("RSQRT", [1.0, math.inf, 4.0, 0.0625, 65504.0])
     yield _unary.small("RSQRT")
+    yield _unary.tiny("RSQRT")
     yield from _unary.undefined("RSQRT", [0.0, -0.0, -1.0, math.nan, -math.inf])
     yield from _every_byte()
     yield from _quantized_ranks()

@@ -9,6 +9,7 @@ from typing import Any
 from npu_conformance.corpus.generators import _lstm
 from npu_conformance.corpus.generators._lstm import Cell, parameters
 from npu_conformance.corpus.generators._many_results import BEHIND_4096, STATES, from_seeds
+from npu_conformance.corpus.generators._recurrent import MANY_STEPS
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import Vectors, positive, rejection, replaced
 from npu_conformance.corpus.generators.data import dyadic
@@ -82,6 +83,9 @@ def _special() -> Vectors:
         changes = _lstm.opened(*operands(full, both), sizes)
         yield _positive(f"{name}_unknown", full, both, changes=changes)
     yield _realistic()
+    long, wide = Cell(seed=36, batch=1, size=2, units=3), Cell(seed=37, batch=2, size=2, units=2)
+    yield _positive("float32_130_steps", long, Sequence(time=130), description=MANY_STEPS)
+    yield _positive("float32_70_steps_time_major", wide, Sequence(time=70, time_major=True), description=MANY_STEPS)
     many, run = Cell(seed=35, batch=700, size=1, units=3), Sequence(time=2)
     changes = from_seeds(operands(many, run)[0], STATES)
     yield _positive("float32_many_results", many, run, changes=changes, description=BEHIND_4096)

@@ -8,6 +8,7 @@ from npu_conformance.corpus.generators._many_results import BEHIND_4096
 from npu_conformance.corpus.generators._recurrent import (
     ACTIVATIONS,
     KINDS,
+    MANY_STEPS,
     Data,
     cell,
     constant_like,
@@ -31,6 +32,8 @@ SHAPES: dict[str, Shape] = {
     "one_unit": (2, 4, 3, 1),
 }
 """Batch, time, input size, units."""
+LONG = {"float32_130_steps": ((1, 130, 2, 3), 0), "float32_70_steps_time_major": ((2, 70, 2, 2), 1)}
+"""Shape, and whether time comes first."""
 
 
 def operands(
@@ -70,6 +73,8 @@ def vectors() -> Vectors:
     yield from _open()
     yield _positive("float32_usual_size", (2, 8, 40, 32), Data(seed=7, large=True), ACTIVATIONS["sigmoid"])
     yield _positive("float32_as_many_steps_as_samples", (3, 3, 2, 4), Data(seed=10), ACTIVATIONS["tanh"])
+    for name, (shape, major) in LONG.items():
+        yield _positive(name, shape, Data(seed=11), ACTIVATIONS["tanh"], major=major, description=MANY_STEPS)
     many, relu = (2050, 2, 1, 1), ACTIVATIONS["relu"]
     yield _positive("float32_many_results", many, Data(seed=8, large=True), relu, description=BEHIND_4096)
     yield from _rejected()

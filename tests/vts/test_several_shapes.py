@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 from failure_files import failed_and_replayed
@@ -17,35 +16,24 @@ from npu_conformance.harness.run import suites
 from npu_conformance.harness.run.vector_cases import vector_from
 from npu_conformance.specs.neuralnetworks.validate import validate_model
 from npu_conformance.specs.outcomes import Outcome
-from npu_conformance.specs.versions import NEWEST, Version
+from npu_conformance.specs.versions import NEWEST
 from npu_conformance.vts import several_shapes as area
-from npu_conformance.vts.lib.turning import KINDS
+from npu_conformance.vts.lib.turning import KINDS, Kind
 
-Find = Callable[[str, Version], list[vectors.Vector]]
-
-
-def test_each_operation_has_a_case_where_there_are_two_shapes() -> None:
-    listed = {case.operations[0] for case in area.cases() if case.id.endswith(".executed")}
-    assert listed == {name for name in vectors.operations() if several_shapes(name, NEWEST)}
+WHEREVER_FOUND: dict[str, set[str]] = {"executed": set(), "other_parameters": {"QUANTIZED_LSTM"}}
+"""Kinds that each operation has of which there is such a model, but for these; others are chosen."""
 
 
-@pytest.mark.parametrize(
-    "find", [turns.same_size, turns.same_size_behind, turns.emptied, turns.omitted, other_parameters]
-)
-def test_each_operation_that_is_listed_has_a_model_of_several_requests(find: Find) -> None:
-    for case in area.cases():
-        if case.id.endswith(f".{find.__name__}"):
-            found = find(case.operations[0], NEWEST)
-            assert found, case.id
-            for vector in found:
-                assert validate_model(build_model(vector, NEWEST).model, NEWEST) == []
-                assert len(vector.examples) > 1
-                assert all(set(vector.outputs) == set(example.outputs) for example in vector.examples)
-
-
-def test_each_operation_with_other_parameters_is_listed() -> None:
-    listed = {case.operations[0] for case in area.cases() if case.id.endswith(".other_parameters")}
-    assert listed == {name for name in vectors.operations() if other_parameters(name, NEWEST)} - {"QUANTIZED_LSTM"}
+@pytest.mark.parametrize("kind", KINDS, ids=[kind.name for kind in KINDS])
+def test_each_operation_that_is_listed_has_a_model_of_several_requests(kind: Kind) -> None:
+    listed = {case.operations[0] for case in area.cases() if case.id.endswith(f".{kind.name}")}
+    searched = vectors.operations() if kind.name in WHEREVER_FOUND else sorted(listed)
+    found = {name: kind.find(name, NEWEST) for name in searched}
+    assert listed == {name for name, models in found.items() if models} - WHEREVER_FOUND.get(kind.name, set())
+    for vector in (one for name in listed for one in found[name]):
+        assert validate_model(build_model(vector, NEWEST).model, NEWEST) == []
+        assert len(vector.examples) > 1
+        assert all(set(vector.outputs) == set(example.outputs) for example in vector.examples)
 
 
 def test_inputs_of_one_size_differ_in_their_shapes() -> None:

@@ -17,7 +17,7 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import in_pools
 from npu_conformance.harness.run.executing.executors import execute
-from npu_conformance.harness.run.preparation import PreparationRecorder, model_of
+from npu_conformance.harness.run.preparation import PreparationRecorder
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import NO_DEADLINE, PrepareModelConfig
@@ -68,16 +68,7 @@ def large_constants(context: CaseContext) -> None:
     caching, large = client(context), LargeSum(addition.supported(context))
     for layout in LAYOUTS:
         with context.configuration(layout):
-            model = large.model(layout, context.filled_pool)
-            if not all(context.supported_operations(model)):
-                raise NotSupported("a sum of large tensors is not supported")
-            cache = caching.cache()
-            saved = caching.save(model, cache.handles())
-            large.check(context, model_of(saved, "prepareModel with cache files"))
-            restored = caching.restored(cache.handles(), TOKEN)
-            if outcome(restored) == GENERAL:
-                raise NotApplicable("the device does not cache this model")
-            large.check(context, model_of(restored, "prepareModelFromCache of large constants"))
+            large.saved(caching, layout)
 
 
 @cases.case("saving.stored_models", "NNHAL-CACHE-010", since=Version.V1_2)

@@ -13,7 +13,8 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.files import CacheFile
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.caching.chains import Chain
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.caching.chains import STEP, Chain
 from npu_conformance.vts.lib.caching.client import (
     NONE,
     ONLY_GENERAL,
@@ -24,10 +25,14 @@ from npu_conformance.vts.lib.caching.client import (
     expect_rejected,
     seeds,
 )
+from npu_conformance.vts.lib.caching.large import LAYOUTS, LargeSum
 
 cases = CaseGroup("vts.caching", group=Group.EXECUTION)
 _PLACES = 96
 """Bits that are flipped, evenly over all model-cache files."""
+
+_MANY_OPERATIONS = 100
+"""So many additions are beyond a page of memory in any form, and within the range of every type."""
 
 Change = Callable[[bytes, Random], bytes]
 """Makes other content of a file's."""
@@ -44,11 +49,32 @@ def every_part_of_model_cache(context: CaseContext) -> None:
     """A model cache with one bit flipped is rejected, wherever from the first byte to the last of a file it is."""
     caching = client(context)
     cache, original = _saved(caching)
+    _each_part_changed(caching, cache)
+    caching.prepared_right(original, caching.restore(cache.handles()), "prepareModelFromCache of the files as saved")
+
+
+@cases.case("security.every_part_of_many_operations", "NNHAL-CACHE-015", since=Version.V1_2)
+def every_part_of_many_operations(context: CaseContext) -> None:
+    """So is the model cache of a model of many operations: what guards it guards more than its beginning."""
+    caching = client(context)
+    chain = replace(chain_of(context), length=_MANY_OPERATIONS, constant=STEP)
+    _each_part_changed(caching, caching.saved(chain))
+
+
+@cases.case("security.every_part_of_large_constants", "NNHAL-CACHE-015", since=Version.V1_2)
+def every_part_of_large_constants(context: CaseContext) -> None:
+    """So is the model cache of a model whose constants take more than 64 KiB, wherever the device keeps them."""
+    caching, large = client(context), LargeSum(addition.supported(context))
+    _each_part_changed(caching, large.saved(caching, LAYOUTS[0]))
+
+
+def _each_part_changed(caching: Client, cache: Cache) -> None:
+    """Flip one bit after the other, evenly over each model-cache file, and see the model rejected each time."""
     files = _filled(cache.model)
     steps = max(2, _PLACES // len(files))
     for number, file in enumerate(files):
         content = file.read()
-        with context.configuration(f"file_{number}"):
+        with caching.context.configuration(f"file_{number}"):
             for place in sorted({round(at * (len(content) - 1) / steps) for at in range(steps + 1)}):
                 changed = bytearray(content)
                 changed[place] ^= 1 << place % 8
@@ -57,7 +83,6 @@ def every_part_of_model_cache(context: CaseContext) -> None:
                     caching.restore(cache.handles()), ONLY_GENERAL, f"byte {place} of {len(content)} was changed"
                 )
         file.write(content)
-    caching.prepared_right(original, caching.restore(cache.handles()), "prepareModelFromCache of the files as saved")
 
 
 @cases.case("security.longer_model_cache", "NNHAL-CACHE-016", since=Version.V1_2)
@@ -209,7 +234,7 @@ def _one_file_changed(context: CaseContext, change: Callable[[bytes], bytes], pr
     caching = client(context)
     cache, _ = _saved(caching)
     for number, file in enumerate(_filled(cache.model)):
-        with context.configuration(f"{prefix}file_{number}"):
+        with context.configuration(f"file_{number}"):
             content = file.read()
             file.write(change(content))
             expect_rejected(

@@ -6,8 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
+from npu_conformance.harness.run.caching import TOKEN, Cache, outcome
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import execute
+from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandLifeTime, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
@@ -22,6 +25,7 @@ from npu_conformance.specs.neuralnetworks.types import (
     Subgraph,
 )
 from npu_conformance.vts.lib.addition import SIZE, A, Addition, Pair
+from npu_conformance.vts.lib.caching.client import GENERAL, Client
 
 LAYOUTS = ("copied", "pooled")
 """Where the constants lie: within the model, or each in a pool of its own, of one size."""
@@ -64,6 +68,19 @@ class LargeSum:
         values = bytes(4) + (b"".join(contents) if is_copied else b"")
         pools = () if is_copied else tuple(map(filled_pool, contents))
         return Model(main=Subgraph(operands, operations, (0,), (5,)), operand_values=values, pools=pools)
+
+    def saved(self, caching: Client, layout: str) -> Cache:
+        """A cache that was seen to give the model. NotSupported for no such model, NotApplicable for no cache."""
+        context, cache = caching.context, caching.cache()
+        model = self.model(layout, context.filled_pool)
+        if not all(context.supported_operations(model)):
+            raise NotSupported("a sum of large tensors is not supported")
+        self.check(context, model_of(caching.save(model, cache.handles()), "prepareModel with cache files"))
+        restored = caching.restored(cache.handles(), TOKEN)
+        if outcome(restored) == GENERAL:
+            raise NotApplicable("the device does not cache this model")
+        self.check(context, model_of(restored, "prepareModelFromCache of large constants"))
+        return cache
 
     def check(self, context: CaseContext, prepared_model: PreparedModel) -> None:
         """See that both ends of the output are right."""
