@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Iterator
 from contextlib import closing
@@ -18,6 +17,7 @@ from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.neuralnetworks.validate import validate_model
 from npu_conformance.specs.versions import NEWEST, Version
 from npu_conformance.vts import operation_histories
+from npu_conformance.vts.lib.operation_histories import known_models
 from npu_conformance.vts.lib.operation_histories.history import History
 from npu_conformance.vts.lib.operation_histories.known_models import MOST_BYTES, of_operation
 from npu_conformance.vts.lib.operation_histories.steps import STEPS
@@ -42,13 +42,28 @@ def test_every_step_is_drawn() -> None:
 
 @pytest.mark.parametrize("operation", ["ADD", "CONV_2D", "LSTM", "SPLIT", "WHILE"])
 def test_models_are_valid_and_small(operation: str) -> None:
-    found = list(of_operation(operation, NEWEST, random.Random(3)))
+    found = list(of_operation(operation, NEWEST, "3"))
     assert len(found) > 2
     for known in found:
         assert max(one.size for one in known.examples) <= MOST_BYTES
         for layout in known.layouts:
             model = known.build(lambda data: Memory("ashmem", len(data), 1), layout)
             assert not validate_model(model, NEWEST), (known, layout)
+
+
+def test_vectors_that_are_not_drawn_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Faults name cases that see them by their draws: these must not hang on how many vectors there are."""
+    drawn = [str(known) for known in of_operation("ADD", NEWEST, "3")]
+    stored = known_models._stored
+
+    def fewer(operation: str, version: Version) -> Iterator[vectors.Vector]:
+        return (
+            one for one in stored(operation, version) if one.examples[1:] or any(one.name in told for told in drawn)
+        )
+
+    assert len(list(fewer("ADD", NEWEST))) < len(list(stored("ADD", NEWEST))) / 2
+    monkeypatch.setattr(known_models, "_stored", fewer)
+    assert [str(known) for known in of_operation("ADD", NEWEST, "3")] == drawn
 
 
 @pytest.mark.parametrize("name", ["SPLIT", "RNN", "IF", "operations", "extensions"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -105,14 +105,28 @@ def of_operation(operation: str, version: Version, seed: str) -> Iterator[KnownM
 
     Which ones follows from the name of each, not from how many there are: one more vector hardly changes a history.
     """
-    stored = with_all_examples(filter(_is_usable, _stored(operation, version)))
-    for vector in sorted(stored, key=lambda one: stable_hash(f"{seed} {one.name}"))[:_STORED]:
+    for vector in _drawn(with_all_examples(filter(_is_usable, _stored(operation, version))), seed):
         yield from _family(vector.name, vector, _near(vector, version), version, seed)
     for kind in KINDS:
         if kind.since <= version and kind.has(operation):
             for vector in kind.find(operation, version)[:2]:
                 name = f"{vector.name} ({kind.name})"
                 yield from _family(name, vector, _turning(vector, kind.name), version, seed)
+
+
+def _drawn(stored: Iterable[Vector], seed: str) -> list[Vector]:
+    """Some of these: one whose requests leave inputs out, then one of each set of types, then any."""
+    ordered = sorted(stored, key=lambda one: (not _leaves_out(one), stable_hash(f"{seed} {one.name}")))
+    firsts = {_kind(one): one for one in reversed(ordered)}
+    return sorted(ordered, key=lambda one: one is not firsts[_kind(one)])[:_STORED]
+
+
+def _kind(vector: Vector) -> Hashable:
+    return _leaves_out(vector), frozenset(one.type for one in vector.operands.values())
+
+
+def _leaves_out(vector: Vector) -> bool:
+    return any(len(one.inputs) < len(vector.inputs) for one in vector.examples)
 
 
 def _stored(operation: str, version: Version) -> Iterator[Vector]:
