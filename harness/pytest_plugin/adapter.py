@@ -163,7 +163,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> pytest.CollectRep
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
     """Let the plug-in's import run beside the collection."""
-    if not session.config.getoption("collectonly"):
+    if collecting.is_to_execute(session.config):
         try:
             session.config.stash[_SESSION].prepare()
         except (LoadError, DocumentError) as error:
@@ -195,7 +195,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Start the subject once it is known what will run."""
     config = session.config
     cases = [item.case for item in session.items if isinstance(item, CaseItem)]
-    if not cases or config.getoption("collectonly"):
+    if not cases or not collecting.is_to_execute(config):
         return
     try:
         with _one_line(config):
@@ -250,10 +250,10 @@ def _selection(config: pytest.Config, taken: Sequence[Case]) -> Selection:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """Run a case and report it; leave other items to pytest."""
-    if not isinstance(item, CaseItem):
-        return None
+    """Run a case and report it; leave other items to pytest, and all where it only plans."""
     config, hook = item.config, item.config.hook
+    if not isinstance(item, CaseItem) or not collecting.is_to_execute(config):
+        return None
     result = _verdict(item)
     if result is None:
         return True

@@ -102,3 +102,13 @@ def test_a_log_and_a_trace(run: Run, pytester: pytest.Pytester, monkeypatch: pyt
     assert run(PING, "--npu-log=log", "--npu-trace=trace.json").ret == 0
     assert Path(pytester.path, "log").exists()
     assert PING in Path(pytester.path, "trace.json").read_text()
+
+
+@pytest.mark.parametrize("way", ["--setup-plan", "--setup-only"])
+@pytest.mark.parametrize("workers", ["0", "1"])
+def test_a_plan_executes_nothing(run: Run, pytester: pytest.Pytester, way: str, workers: str) -> None:
+    result = run(PING, AVAILABLE, way, "-n", workers, "--npu-report=report", plugin="--npu-plugin=nowhere:nothing")
+    assert result.ret == 0
+    if workers == "0":
+        result.stdout.fnmatch_lines([f"*::{PING}*", f"*::{AVAILABLE}*", "*no tests ran*"])
+    assert not (pytester.path / "report").exists()
