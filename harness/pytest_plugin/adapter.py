@@ -18,7 +18,7 @@ from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED
 from npu_conformance.harness.judge.verdicts import NoSharedMemory
 from npu_conformance.harness.pytest_plugin import collecting, reporting, workers
 from npu_conformance.harness.pytest_plugin.collecting import SEEN, CaseItem
-from npu_conformance.harness.pytest_plugin.reporting import Explainer
+from npu_conformance.harness.pytest_plugin.reporting import Explainer, usage_error
 from npu_conformance.harness.pytest_plugin.workers import Controller, Worker, is_controller, is_worker
 from npu_conformance.harness.report.writing import UnwritableError
 from npu_conformance.harness.run.budget import parse_budget
@@ -54,7 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[_SESSION] = Session(_options(config))
         _enter(config)
     except DocumentError as error:
-        raise pytest.UsageError(str(error)) from None
+        raise usage_error(error) from None
     config.stash[_EXPLAINER] = Explainer(config.stash[_SESSION])
     config.stash[_WORKER] = Worker()
     config.stash[SEEN] = {}
@@ -167,7 +167,7 @@ def pytest_collection(session: pytest.Session) -> None:
         try:
             session.config.stash[_SESSION].prepare()
         except (LoadError, DocumentError) as error:
-            raise pytest.UsageError(str(error)) from None
+            raise usage_error(error) from None
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -187,7 +187,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     try:
         collecting.arrange(config, items)
     except DocumentError as error:
-        raise pytest.UsageError(str(error)) from None
+        items.clear()
+        raise usage_error(error) from None
     return result
 
 
@@ -202,8 +203,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
             _start(config, cases)
     except (LoadError, DocumentError) as error:
         if not is_worker(config):
-            raise pytest.UsageError(str(error)) from None
-        config.stash[_NOT_STARTED] = str(error)
+            raise usage_error(error) from None
+        config.stash[_NOT_STARTED] = str(usage_error(error))
     else:
         _deselect_finished(session)
 
