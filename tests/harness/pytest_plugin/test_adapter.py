@@ -174,7 +174,7 @@ def test_external_vectors_of_two_places_are_collected(run: Run) -> None:
     ("arguments", "line"),
     [
         (["--npu-plugin=nonsense", QUERIES], "unknown plug-in 'nonsense'"),
-        ([PLUGIN, "--npu-hal=9", QUERIES], "--hal: unknown HAL version '9'"),
+        ([PLUGIN, "--npu-hal=9", QUERIES], "--npu-hal: unknown HAL version '9'"),
         ([PLUGIN, "--npu-option=speed", QUERIES], "expected NAME=VALUE, found 'speed'"),
         ([PLUGIN, "--npu-option=sped=1", QUERIES], "has no option 'sped'; it has speed"),
         ([PLUGIN, "--npu-waivers=nowhere", QUERIES], "nowhere: No such file or directory"),
