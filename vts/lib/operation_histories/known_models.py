@@ -150,9 +150,7 @@ def _turning(vector: Vector, kind: str) -> Iterator[Vector]:
     yield from nearly_alike.with_temporaries(vector)
 
 
-def _family(
-    name: str, first: Vector, alike: Iterable[Vector], version: Version, seed: str
-) -> Iterator[KnownModel]:
+def _family(name: str, first: Vector, alike: Iterable[Vector], version: Version, seed: str) -> Iterator[KnownModel]:
     """A vector, and some of what is like it: few, so that they live beside each other in one history."""
     if not _is_usable(first):
         return
