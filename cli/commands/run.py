@@ -6,7 +6,6 @@ What running needs is imported when the plug-in has been started: its own import
 from __future__ import annotations
 
 import argparse
-import math
 from pathlib import Path
 
 from npu_conformance.cli.commands._numbers import require_positive
@@ -130,8 +129,6 @@ def _execute(options: argparse.Namespace) -> int:
 def _require_sense(options: argparse.Namespace) -> None:
     require_positive("-n", options.processes)
     require_positive("-x", options.stop_after)
-    if not 0 < options.time_scale < math.inf:
-        raise UsageError(f"--time-scale: expected a positive number, found {options.time_scale:g}")
     if options.scheduler:
         from npu_conformance.harness.run.workers import require_dask
 

@@ -115,6 +115,12 @@ def vector(operation: str, name: str, kind: str, sizes: Sizes, form: Form, data:
     return positive(name, operation, inputs, outputs, **details)
 
 
+def by_hand(operation: str, name: str, sizes: Sizes, flags: tuple[bool, ...], data: Any, derivation: str) -> Vector:
+    """A vector whose expected values anybody can derive, with the derivation."""
+    more: dict[str, Any] = {"hazards": ["resize-pixel-centres"], "description": derivation}
+    return vector(operation, f"by_hand_{name}", "float32", sizes, Form(flags=flags), data, **more)
+
+
 def cover(operation: str, *, layout: bool) -> Vectors:
     """Pairwise: type, shape, sizes or factors, layout, flags; every ratio. layout: whether it must be listed."""
     parameters: dict[str, list[Any]] = {

@@ -2,7 +2,7 @@
 
 import numpy
 
-from npu_conformance.corpus.generators._resizing import Form, Sizes, cover, late_sizes_and_rejections, vector
+from npu_conformance.corpus.generators._resizing import Form, Sizes, by_hand, cover, late_sizes_and_rejections, vector
 from npu_conformance.corpus.generators.base import Vectors
 from npu_conformance.corpus.generators.data import uniform
 from npu_conformance.specs.documents.vectors import GeneratorDocument
@@ -31,17 +31,7 @@ def _by_hand() -> Vectors:
         ),
     }
     for name, (flags, derivation) in derivations.items():
-        form = Form(flags=flags)
-        yield vector(
-            OPERATION,
-            f"by_hand_{name}",
-            "float32",
-            sizes,
-            form,
-            data,
-            hazards=["resize-pixel-centres"],
-            description=derivation,
-        )
+        yield by_hand(OPERATION, name, sizes, flags, data, derivation)
 
 
 def _floats() -> Vectors:

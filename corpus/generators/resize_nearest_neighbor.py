@@ -7,6 +7,7 @@ from npu_conformance.corpus.generators._resizing import (
     SHAPES,
     Form,
     Sizes,
+    by_hand,
     cover,
     late_sizes_and_rejections,
     operands,
@@ -43,18 +44,9 @@ def _by_hand() -> Vectors:
         "half_beyond": (4, (False, False, True), "positions 5/8, 15/8, 25/8 and 35/8, rounded down: 0, 1, 3, 4"),
     }
     for name, (target, flags, derivation) in derivations.items():
-        sizes, form = Sizes(1, (1, 5), 1, (1, target), (1.0, 1.0)), Form(flags=flags)
+        sizes = Sizes(1, (1, 5), 1, (1, target), (1.0, 1.0))
         data = numpy.arange(5.0).reshape(1, 1, 5, 1)
-        yield vector(
-            OPERATION,
-            f"by_hand_{name}",
-            "float32",
-            sizes,
-            form,
-            data,
-            hazards=["resize-pixel-centres"],
-            description=derivation,
-        )
+        yield by_hand(OPERATION, name, sizes, flags, data, derivation)
 
 
 def _copies() -> Vectors:

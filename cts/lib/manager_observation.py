@@ -11,7 +11,10 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import Unsupported
-from npu_conformance.specs.npu.types import ATOMS_DUE, DUMP_PERMISSION, SHELL_UID, Atom, ShellResult
+from npu_conformance.specs.npu.types import ATOMS_DUE, DUMP_PERMISSION, SHELL_UID, Atom, Policy, ShellResult
+
+POLICY_NAMES = {Policy.STATUS_QUO: "statusquo", Policy.TURN_TAKING: "turntaking", Policy.BUDGET: "budget"}
+"""As the dump calls them."""
 
 
 def dump(fixture: ManagerFixture) -> str:

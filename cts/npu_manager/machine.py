@@ -255,21 +255,8 @@ _BUSTLE = (
     *("cancel", "die"),
 )
 _QUICK = {
-    *(
-        "ask",
-        "load",
-        "unload",
-        "cancel",
-        "rival",
-        "move",
-        "work",
-        "serve",
-        "equal",
-        "policy",
-        "heat",
-        "shortage",
-        "update",
-    ),
+    *("ask", "load", "unload", "cancel", "rival", "move", "work"),
+    *("serve", "equal", "policy", "heat", "shortage", "update"),
     *("declare", "attribute", "die", "spawn", "process", "perish", "turn", "root"),
 }
 """What may happen before anything has arrived that the step before has brought about."""

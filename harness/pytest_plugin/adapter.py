@@ -18,7 +18,7 @@ from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED
 from npu_conformance.harness.judge.verdicts import NoSharedMemory
 from npu_conformance.harness.pytest_plugin import collecting, reporting, workers
 from npu_conformance.harness.pytest_plugin.collecting import SEEN, CaseItem
-from npu_conformance.harness.pytest_plugin.reporting import Explainer
+from npu_conformance.harness.pytest_plugin.reporting import Explainer, usage_error
 from npu_conformance.harness.pytest_plugin.workers import Controller, Worker, is_controller, is_worker
 from npu_conformance.harness.report.writing import UnwritableError
 from npu_conformance.harness.run.budget import parse_budget
@@ -54,7 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[_SESSION] = Session(_options(config))
         _enter(config)
     except DocumentError as error:
-        raise pytest.UsageError(str(error)) from None
+        raise usage_error(error) from None
     config.stash[_EXPLAINER] = Explainer(config.stash[_SESSION])
     config.stash[_WORKER] = Worker()
     config.stash[SEEN] = {}
@@ -163,11 +163,11 @@ def pytest_make_collect_report(collector: pytest.Collector) -> pytest.CollectRep
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
     """Let the plug-in's import run beside the collection."""
-    if not session.config.getoption("collectonly"):
+    if collecting.is_to_execute(session.config):
         try:
             session.config.stash[_SESSION].prepare()
         except (LoadError, DocumentError) as error:
-            raise pytest.UsageError(str(error)) from None
+            raise usage_error(error) from None
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -187,7 +187,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     try:
         collecting.arrange(config, items)
     except DocumentError as error:
-        raise pytest.UsageError(str(error)) from None
+        items.clear()
+        raise usage_error(error) from None
     return result
 
 
@@ -195,15 +196,15 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Start the subject once it is known what will run."""
     config = session.config
     cases = [item.case for item in session.items if isinstance(item, CaseItem)]
-    if not cases or config.getoption("collectonly"):
+    if not cases or not collecting.is_to_execute(config):
         return
     try:
         with _one_line(config):
             _start(config, cases)
     except (LoadError, DocumentError) as error:
         if not is_worker(config):
-            raise pytest.UsageError(str(error)) from None
-        config.stash[_NOT_STARTED] = str(error)
+            raise usage_error(error) from None
+        config.stash[_NOT_STARTED] = str(usage_error(error))
     else:
         _deselect_finished(session)
 
@@ -250,10 +251,10 @@ def _selection(config: pytest.Config, taken: Sequence[Case]) -> Selection:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """Run a case and report it; leave other items to pytest."""
-    if not isinstance(item, CaseItem):
-        return None
+    """Run a case and report it; leave other items to pytest, and all where it only plans."""
     config, hook = item.config, item.config.hook
+    if not isinstance(item, CaseItem) or not collecting.is_to_execute(config):
+        return None
     result = _verdict(item)
     if result is None:
         return True

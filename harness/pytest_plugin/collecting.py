@@ -139,6 +139,11 @@ def ignored(config: pytest.Config) -> Iterator[str]:
         yield "npu-conformance: pytest-rerunfailures does not repeat cases: see npu-conformance replay --repeat"
 
 
+def is_to_execute(config: pytest.Config) -> bool:
+    """False where pytest only tells what it would run: --collect-only, --setup-plan, --setup-only."""
+    return not any(map(config.getoption, ("collectonly", "setupplan", "setuponly")))
+
+
 def targets(config: pytest.Config) -> tuple[str, ...]:
     """The suites that were collected whole, and the areas of others, as the command names them; none where all were.
 

@@ -33,7 +33,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="KIND",
         action="append",
         default=[],
-        help="pass memory only by KIND: path, descriptor, message; repeatable",
+        choices=("path", "descriptor", "message"),
+        help="pass memory only by KIND (path, descriptor, message); repeatable, default all",
     )
     group.addoption(
         "--npu-inference-tool",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -11,12 +12,21 @@ import pytest
 from npu_conformance.harness.judge.outcome_table import row
 from npu_conformance.harness.pytest_plugin.collecting import CaseItem
 from npu_conformance.harness.run.session import Session, Summary
+from npu_conformance.harness.subject.loading import LoadError
+from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseResult
 
 if TYPE_CHECKING:
     from npu_conformance.harness.report.symptoms import Cause
 
 _OUTCOMES: dict[str, Any] = {"passed": "passed", "skipped": "skipped", "xfailed": "skipped"}
+_OPTION_OF_THE_COMMAND = re.compile(r"(?<![\w'-])--(?=[a-z])")
+
+
+def usage_error(error: DocumentError | LoadError) -> pytest.UsageError:
+    """The error as pytest's own. One that begins with an option of the command names the options of pytest instead."""
+    text = str(error)
+    return pytest.UsageError(_OPTION_OF_THE_COMMAND.sub("--npu-", text) if text.startswith("--") else text)
 
 
 def reports(item: CaseItem, result: CaseResult) -> Iterator[pytest.TestReport]:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from npu_conformance.harness.pytest_plugin.reporting import Explainer
+from npu_conformance.harness.pytest_plugin.reporting import Explainer, usage_error
 from npu_conformance.harness.run import failures
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
@@ -110,7 +110,7 @@ class Controller:
         try:
             self._session.start(cases, part.selection)
         except (LoadError, DocumentError) as error:
-            raise pytest.UsageError(str(error)) from None
+            raise usage_error(error) from None
         self._session.begin()
         self._record_deaths()
 

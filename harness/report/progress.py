@@ -28,7 +28,8 @@ _TOLD = 40
 """How many causes get a line of their own; later ones are only counted."""
 _BAR = 20
 _HANGS = 3
-_SHORTER, _FIRST = "--longest-wait 5 shortens them", "-x 1 ends the run at the first"
+_SHORTER = "  a case that hangs lasts its whole deadline: --longest-wait 5 shortens it"
+_FIRST = f"{_HANGS} cases hang one after the other, each for its whole deadline: -x 1 ends the run at the first"
 
 
 class Progress:
@@ -50,13 +51,16 @@ class Progress:
         is_short: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._names_red, self._is_short = names_red, is_short
+        self._names_red = names_red
         self._total, self._console, self._live, self._quiet = total, console, console.is_terminal, quiet
         self._done = self._red = self._not_run = 0
         self._done_before = self._red_before = 0
         """In the run that is resumed."""
         self._causes: set[Cause] = set()
-        self._hangs, self._has_warned = 0, False
+        self._hangs = 0
+        """How many of the newest cases hang, one after the other."""
+        self._hints = {_FIRST} if is_short else {_FIRST, _SHORTER}
+        """What has not been said yet of hangs."""
         self.told: set[str] = set()
         """The cases whose lines were printed."""
         self._clock = clock
@@ -82,9 +86,9 @@ class Progress:
             elif isinstance(event, CaseFinished):
                 self._done += 1
                 self._running.pop(event.result.case, None)
-                self._count_hangs(event.result)
                 if is_red(event.result.outcome, event.result.dispositions):
                     self._tell(event.result)
+                self._count_hangs(event.result)
                 self._paint()
 
     def close(self) -> None:
@@ -146,12 +150,19 @@ class Progress:
             self._say("... more red cases are only counted from here; the report explains all")
 
     def _count_hangs(self, result: CaseResult) -> None:
-        """Say once that hangs cost their whole deadlines, before a device that answers nothing costs hours."""
-        self._hangs = self._hangs + 1 if result.outcome is Outcome.HANG else 0
-        if self._hangs == _HANGS and not self._has_warned:
-            self._has_warned = True
-            ways = _FIRST if self._is_short else f"{_SHORTER}, and {_FIRST}"
-            self._say(f"{_HANGS} cases hang one after the other, each for its whole deadline: {ways}")
+        """Say once what shortens hangs, and once what ends them, before a device that answers nothing costs hours."""
+        if result.outcome is not Outcome.HANG:
+            self._hangs = 0
+            return
+        self._hangs += 1
+        self._hint(_SHORTER)
+        if self._hangs == _HANGS:
+            self._hint(_FIRST)
+
+    def _hint(self, text: str) -> None:
+        if text in self._hints:
+            self._hints.remove(text)
+            self._say(text)
 
     def _say(self, text: str) -> None:
         if self._names_red:

@@ -12,7 +12,7 @@ import fcntl
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
 
@@ -60,9 +60,12 @@ class ReportFolder(msgspec.Struct):
             raise
 
 
-def label(version: str, selection: Selection) -> str:
-    """What a run is about, as a part of a file name: its version, and what was asked for."""
-    words = [version, *selection.suites, *selection.patterns, selection.expression]
+def label(version: str, selection: Selection, transports: Sequence[str] = ()) -> str:
+    """What a run is about, as a part of a file name: its version, and what was asked for.
+
+    transports: those that the user has chosen for memory.
+    """
+    words = [version, *transports, *selection.suites, *selection.patterns, selection.expression]
     words += [selection.scope] if selection.scope != "default" else []
     words += ["last-failed"] if selection.last_failed else []
     safe = (_UNSAFE.sub("_", word).strip("_").rstrip("._") for word in words)

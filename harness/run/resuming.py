@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from npu_conformance.harness.run.events import UNJUDGED, Log
+from npu_conformance.harness.subject import patience
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseResult, RunStarted, Selection
 
@@ -36,6 +37,7 @@ def identity(header: RunStarted) -> Iterator[tuple[str, str]]:
     """What makes a run this run, the most telling first, as words for a message."""
     yield "the plug-in", f"{header.manifest.name} {header.manifest.version}"
     yield "the HAL version", header.hal_version
+    yield from _waits(header.plugin_words)
     yield "the options of the plug-in", header.plugin_words
     yield "the selection", _selection(header.selection)
     yield "the seed", str(header.seed)
@@ -46,6 +48,14 @@ def identity(header: RunStarted) -> Iterator[tuple[str, str]]:
     for name in ("waivers", "baseline"):
         yield f"the digest of the {name}", getattr(header, name)[:_DIGEST]
     yield "the cases", _cases(header.cases)
+
+
+def _waits(plugin_words: str) -> Iterator[tuple[str, str]]:
+    """How long the run waits for an answer, by which it is told what a hang is."""
+    words = shlex.split(plugin_words)
+    given = dict(zip(words[::2], words[1::2], strict=False))
+    yield "the longest wait", given.get(patience.OPTION, "")
+    yield "the patience", given.get(patience.FACTOR_OPTION, "")
 
 
 def _selection(asked: Selection) -> str:

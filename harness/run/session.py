@@ -198,15 +198,15 @@ class Session:
         return Opened(engine_options, header, self._open_folder(header))
 
     def start(self, cases: Iterable[Case], selection: Selection | None = None, sinks: Sequence[Sink] = ()) -> None:
-        """Read the documents, start the subject and open the event file. Raises LoadError and DocumentError."""
-        taken = list(cases)
+        """Start the subject, read the documents and open the event file. Raises LoadError and DocumentError."""
+        taken, subject = list(cases), self.subject
+        self._beside = open_beside(self.options)
         opened = self.open_report(taken, selection)
         if self.folder is not None:
             self._file = EventLog(self.folder / EVENTS, resume=True)
-        self._beside = open_beside(self.options)
         self._engine = Engine(
             taken,
-            self.subject,
+            subject,
             events.Tee([*([self._file] if self._file else []), self._kept, *sinks, self._interruption]),
             opened.options,
             waivers=self._waivers,
@@ -343,7 +343,8 @@ class Session:
             return self._resume(header)
         named = Path(options.report or self.home)
         if not options.report or folders.is_home(named):
-            about = folders.label(judged_as.short(header.manifest, header.hal_version), header.selection)
+            version = judged_as.short(header.manifest, header.hal_version)
+            about = folders.label(version, header.selection, options.transports)
             self._report = folders.create(named, about, options.keep)
             return {}
         self._report, moved = folders.take(named, options.keep)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -165,7 +166,9 @@ def start_by_options(options: SessionOptions) -> Starting:
 
 
 def _require_sense(options: SessionOptions) -> None:
-    """Raise DocumentError for an option that would do nothing beside the others."""
+    """Raise DocumentError for an option that would do nothing, by itself or beside the others."""
+    if not 0 < options.time_scale < math.inf:
+        raise DocumentError("--time-scale", "", f"expected a positive number, found {options.time_scale:g}")
     if options.beside_options and options.beside is None:
         raise DocumentError("--beside-option", "", "goes with --beside")
     if options.shuffle and options.seconds is not None:

@@ -1,4 +1,4 @@
-"""A subject in the harness's own process: calls are plain calls. Good for a debugger; a crash is the harness's."""
+"""A subject in the harness's own process: calls are calls of it. Good for a debugger; a crash is the harness's."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed
+from npu_conformance.harness.subject.checked_calls import checked
 from npu_conformance.harness.subject.concurrency import Result, run_concurrently
 from npu_conformance.harness.subject.endpoints import StartOptions
 from npu_conformance.harness.subject.files import Files, ServedFiles
@@ -32,7 +33,7 @@ from npu_conformance.specs.documents.failures import Account
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.manifest import InferenceTool
 from npu_conformance.specs.neuralnetworks.types import Memory
-from npu_conformance.specs.plugin import Caller, Plugin, Subject
+from npu_conformance.specs.plugin import INTERFACES, Caller, Plugin, Subject
 from npu_conformance.specs.versions import Version
 
 _POLL_SECONDS = 0.0005
@@ -118,7 +119,9 @@ class InProcessSubject:
 
     def _begin(self, options: dict[str, str]) -> None:
         self._host = HostState(self._plugin, options)
-        self.interfaces: Subject = self._host.subject({})
+        made = self._host.subject({})
+        parts = {name: getattr(made, name) for name in INTERFACES}
+        self.interfaces = Subject(**{name: part and checked(part, INTERFACES[name]) for name, part in parts.items()})
         self.memory: Pools = InProcessPools(self._host)
         self._attacher = InProcessAttacher(self._host)
         self.files = Files(self._attacher, lambda: self._private_store().place(), ("descriptor", "message"))

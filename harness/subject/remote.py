@@ -247,7 +247,7 @@ def _check_transports(spec: str, manifest: Manifest, asked: tuple[str, ...]) -> 
     named = manifest.memory_transports
     if named and not set(named) & set(asked):
         raise LoadError(
-            f"plug-in {spec}: --transport {' '.join(asked)}: its manifest has memory_transports {' '.join(named)} alone"
+            f"plug-in {spec}: transport {' '.join(asked)}: its manifest has memory_transports {' '.join(named)} alone"
         )
 
 

@@ -138,6 +138,56 @@ class _Host:
         return Printed(*(tail.take() for tail in self.tails))
 
 
+class _Program(msgspec.Struct, frozen=True):
+    """What each host runs: a plug-in that is imported here, or a command. options: of the plug-in."""
+
+    load: Load
+    options: dict[str, str]
+    plugin: Plugin | None
+    executes: bool
+    """True where a host does not go on from here, but becomes another program."""
+
+    def run(self) -> None:
+        """Be the host. Its socket is CONTROL_DESCRIPTOR."""
+        if self.executes:
+            self._execute()
+        else:
+            self._serve()
+
+    def _serve(self) -> None:
+        from npu_conformance.harness.subject.host import limit_memory, serve_connection
+
+        assert self.plugin is not None
+        limit_memory(self.plugin.describe(self.options).memory_limit)
+        connection = socket.socket(fileno=CONTROL_DESCRIPTOR)
+        serve_connection(connection, self.plugin, self.options, self.load.directory)
+
+    def _execute(self) -> None:
+        # The variable's name is the wire protocol's; importing it from there would load what a command never needs.
+        environment = {**os.environ, "NPU_CONFORMANCE_FD": str(CONTROL_DESCRIPTOR)}
+        command = list(self.load.command)
+        if not command:
+            environment["PYTHONPATH"] = os.pathsep.join(filter(None, map(os.fsdecode, self.load.path)))
+            options = [f"--plugin-option={name}={value}" for name, value in self.options.items()]
+            served = [self.load.spec, "--inherited", self.load.directory]
+            command = [sys.executable, "-m", "npu_conformance.harness.subject.serve", *served, *options]
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        os.execvpe(command[0], command, environment)
+
+
+def _imported(load: Load) -> _Program:
+    """Import the plug-in. Raises LoadError."""
+    from npu_conformance.harness.subject import host  # noqa: F401  imported here once, for every host
+    from npu_conformance.harness.subject.plugin_loading import load_plugin, manifest_of, with_version
+    from npu_conformance.specs.versions import Version
+
+    plugin = load_plugin(load.spec)
+    version = Version(load.version) if load.version else None
+    options = with_version(plugin, load.spec, dict(load.options), version)
+    manifest = manifest_of(plugin, load.spec, options)
+    return _Program(load, options, plugin, executes=manifest.restart == "spawn")
+
+
 class Zygote:
     """The loop: one host at a time."""
 
@@ -154,47 +204,37 @@ class Zygote:
         if not isinstance(load, Load):
             return
         try:
-            if self._prepare(load):
+            program = self._program(load)
+            if program is not None:
                 with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                     self._control.send(_LOADED)
-                self._loop()
+                self._loop(program)
         finally:
             self._end_host()
             from npu_conformance.harness.subject.private_files import remove_directory
 
             remove_directory(load.directory)
 
-    def _prepare(self, load: Load) -> bool:
+    def _program(self, load: Load) -> _Program | None:
+        """What the hosts run; None where it cannot be loaded, and the harness has been told so."""
         sys.path[:] = map(os.fsdecode, load.path)
-        self._load = load
-        self._options = dict(load.options)
-        self._plugin: Plugin | None = None
-        self._executes = bool(load.command)
-        if not load.command and not self._import(load):
-            return False
+        if load.command:
+            program = _Program(load, load.options, None, executes=True)
+        else:
+            from npu_conformance.harness.subject.plugin_loading import LoadError
+
+            try:
+                program = _imported(load)
+            except LoadError as error:
+                self._send(LoadFailed(str(error)))
+                return None
         _silence()
         process_control(_PR_SET_CHILD_SUBREAPER, 1)
         gc.collect()
         gc.freeze()
-        return True
+        return program
 
-    def _import(self, load: Load) -> bool:
-        from npu_conformance.harness.subject import host  # noqa: F401  imported here once, for every host
-        from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin, manifest_of, with_version
-        from npu_conformance.specs.versions import Version
-
-        try:
-            plugin = self._plugin = load_plugin(load.spec)
-            version = Version(load.version) if load.version else None
-            self._options = with_version(plugin, load.spec, self._options, version)
-            manifest = manifest_of(plugin, load.spec, self._options)
-        except LoadError as error:
-            self._send(LoadFailed(str(error)))
-            return False
-        self._executes = manifest.restart == "spawn"
-        return True
-
-    def _loop(self) -> None:
+    def _loop(self, program: _Program) -> None:
         while True:
             ready = [descriptor for descriptor, _ in self._poll.poll()]
             # A command and a death close descriptors, whose numbers may then be a new host's: poll again after each.
@@ -202,22 +242,22 @@ class Zygote:
                 message, descriptors = self._receive()
                 if message is None:
                     return
-                self._obey(message, descriptors)
+                self._obey(program, message, descriptors)
             elif self._host is not None and self._host.process in ready:
                 self._end_host()
             else:
                 self._drain(ready)
 
-    def _obey(self, message: Load | Start | Read | Kill, descriptors: list[int]) -> None:
+    def _obey(self, program: _Program, message: Load | Start | Read | Kill, descriptors: list[int]) -> None:
         if isinstance(message, Read):
             self._send(Printed() if self._host is None else self._host.take_printed())
         elif isinstance(message, Kill):
-            if message.with_stacks and self._plugin is not None and self._host is not None:
+            if message.with_stacks and program.plugin is not None and self._host is not None:
                 self._await_stacks(self._host)
             self._end_host()
         elif isinstance(message, Start) and len(descriptors) == 1:
             self._end_host()
-            self._start(message.serial, descriptors[0])
+            self._start(program, message.serial, descriptors[0])
 
     def _await_stacks(self, host: _Host) -> None:
         """Ask a Python host for its stacks; it ends when it has written them, or is killed later as any other."""
@@ -235,11 +275,11 @@ class Zygote:
             if tail.descriptor in ready and not tail.drain():
                 self._poll.unregister(tail.descriptor)
 
-    def _start(self, serial: int, host_socket: int) -> None:
+    def _start(self, program: _Program, serial: int, host_socket: int) -> None:
         out, err = _pipe(), _pipe()
         pid = os.fork()
         if pid == 0:
-            self._become_host(host_socket, out[1], err[1])
+            _become_host(program, host_socket, out[1], err[1])
         for descriptor in (out[1], err[1], host_socket):
             os.close(descriptor)
         self._host = _Host(serial, pid, (_Tail(out[0]), _Tail(err[0])))
@@ -266,58 +306,6 @@ class Zygote:
             os.close(descriptor)
         self._send(Exited(host.serial, status, printed))
 
-    def _become_host(self, host_socket: int, out: int, err: int) -> NoReturn:
-        status = 70
-        try:
-            os.setsid()
-            end_with_parent()
-            if os.getppid() == 1:
-                os._exit(0)
-            os.dup2(out, 1)
-            os.dup2(err, 2)
-            os.dup2(host_socket, CONTROL_DESCRIPTOR, inheritable=self._executes)
-            os.close(host_socket)
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
-            if self._executes:
-                self._execute()
-            else:
-                self._serve()
-            status = 0
-        except BaseException:
-            import traceback
-
-            traceback.print_exc()
-        finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(status)
-
-    def _serve(self) -> None:
-        from npu_conformance.harness.subject.host import limit_memory, serve_connection
-
-        assert self._plugin is not None
-        limit_memory(self._plugin.describe(self._options).memory_limit)
-        connection = socket.socket(fileno=CONTROL_DESCRIPTOR)
-        serve_connection(connection, self._plugin, self._options, self._load.directory)
-
-    def _execute(self) -> None:
-        # The variable's name is the wire protocol's; importing it from there would load what a command never needs.
-        environment = {**os.environ, "NPU_CONFORMANCE_FD": str(CONTROL_DESCRIPTOR)}
-        command = list(self._load.command)
-        if not command:
-            environment["PYTHONPATH"] = os.pathsep.join(filter(None, map(os.fsdecode, self._load.path)))
-            options = [f"--plugin-option={name}={value}" for name, value in self._options.items()]
-            module = [
-                "-m",
-                "npu_conformance.harness.subject.serve",
-                self._load.spec,
-                "--inherited",
-                self._load.directory,
-            ]
-            command = [sys.executable, *module, *options]
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-        os.execvpe(command[0], command, environment)
-
     def _receive(self) -> tuple[Load | Start | Read | Kill | None, list[int]]:
         try:
             data, descriptors, _, _ = socket.recv_fds(self._control, PACKET_LIMIT, 4, socket.MSG_CMSG_CLOEXEC)
@@ -329,6 +317,30 @@ class Zygote:
         # The harness may be gone: then the next receive ends the loop.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self._control.send(msgspec.json.encode(message))
+
+
+def _become_host(program: _Program, host_socket: int, out: int, err: int) -> NoReturn:
+    status = 70
+    try:
+        os.setsid()
+        end_with_parent()
+        if os.getppid() == 1:
+            os._exit(0)
+        os.dup2(out, 1)
+        os.dup2(err, 2)
+        os.dup2(host_socket, CONTROL_DESCRIPTOR, inheritable=program.executes)
+        os.close(host_socket)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        program.run()
+        status = 0
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
 
 
 def _pipe() -> tuple[int, int]:

@@ -17,10 +17,10 @@ from npu_conformance.harness.wire.decoding import UNREADABLE, Decoders
 from npu_conformance.harness.wire.framing import NEVER, LineSocket, Violation, WireError, truncated
 from npu_conformance.harness.wire.journal import Page
 from npu_conformance.harness.wire.objects import ObjectTable
-from npu_conformance.harness.wire.outbox import Outbox
+from npu_conformance.harness.wire.outbox import UNWRITABLE, Outbox
 from npu_conformance.specs.diagnostics import signatures
 from npu_conformance.specs.documents import split_path
-from npu_conformance.specs.errors import DeadObject, InterfaceError
+from npu_conformance.specs.errors import InterfaceError
 
 Builtin = tuple[type[msgspec.Struct], Callable[[Any], object]]
 """Params and handler of a method of the protocol itself."""
@@ -131,7 +131,7 @@ class Answering(ABC):
                 self._outbox.add(answer)
             else:
                 self._send(answer, self._answer_by())
-        except (TypeError, DeadObject, msgspec.EncodeError, OverflowError, UnicodeEncodeError) as error:
+        except UNWRITABLE as error:
             text = f"the result cannot cross the wire: {error}"
             self._refuse(request_id, protocol.ErrorObject(protocol.INTERNAL_ERROR, text))
 

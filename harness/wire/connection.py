@@ -29,7 +29,6 @@ from npu_conformance.harness.wire.framing import (
 from npu_conformance.harness.wire.journal import Page
 from npu_conformance.harness.wire.outstanding import Outstanding, Waiter
 from npu_conformance.specs.diagnostics import trace
-from npu_conformance.specs.documents import explained
 from npu_conformance.specs.documents.problems import problems
 from npu_conformance.specs.errors import DeadObject, InterfaceError, LostObject, Unsupported
 from npu_conformance.specs.interfaces import NOT_IMPLEMENTED
@@ -348,11 +347,8 @@ class Connection(Answering):
         try:
             return self._decoders.decode(result, raw)
         except UNREADABLE as error:
-            rule, path = explained(error, result)
-            wrong = _all_wrong(bytes(raw)) if result is protocol.Initialized else ""
-            raise Violation(
-                f"a result of the wrong type at {wrong or f'{path}: {rule}'}: {truncated(bytes(raw))}"
-            ) from None
+            all_wrong = _all_wrong(bytes(raw)) if result is protocol.Initialized else ""
+            raise Violation(all_wrong or decoding.wrong_type(error, result, bytes(raw))) from None
         except (DeadObject, ValueError) as error:
             raise Violation(f"a result with a wrong object: {error}") from None
 
@@ -386,6 +382,7 @@ def _dead_object(problem: WireError | protocol.RemoteError, method: str) -> Exce
 def _all_wrong(answer: bytes) -> str:
     """Every rule that an answer to initialize breaks: whoever writes a manifest has all of them to mend."""
     try:
-        return problems(msgspec.json.decode(answer), protocol.Initialized)
+        found = problems(msgspec.json.decode(answer), protocol.Initialized)
     except UNREADABLE:
         return ""
+    return f"a result of the wrong type at {found}: {truncated(answer)}" if found else ""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
 from npu_conformance.harness.wire import protocol
-from npu_conformance.harness.wire.objects import ObjectTable
+from npu_conformance.harness.wire.framing import truncated
 from npu_conformance.specs.decoders import decoder
+from npu_conformance.specs.documents import explained
 from npu_conformance.specs.interfaces import is_interface
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -18,10 +19,24 @@ message = msgspec.json.Decoder(protocol.Envelope).decode
 """Decode one line; raises one of UNREADABLE."""
 
 
+class Known(Protocol):
+    """Knows what the numbers of objects mean."""
+
+    def object_of(self, number: int, interface: type) -> Any:
+        """The object. Raises DeadObject or ValueError for a wrong one."""
+        ...
+
+
+def wrong_type(error: Exception, kind: Any, raw: bytes) -> str:
+    """Say of a result that cannot be read as its type what is wrong with it."""
+    rule, path = explained(error, kind)
+    return f"a result of the wrong type at {path}: {rule}: {truncated(raw)}"
+
+
 class Decoders:
     """Decodes values whose object numbers belong to one connection."""
 
-    def __init__(self, objects: ObjectTable) -> None:
+    def __init__(self, objects: Known) -> None:
         self._objects = objects
         self._decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
 

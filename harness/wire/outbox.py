@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -14,9 +14,13 @@ from npu_conformance.harness.wire.framing import LineSocket
 from npu_conformance.harness.wire.journal import Page
 from npu_conformance.harness.wire.objects import ObjectTable
 from npu_conformance.harness.wire.protocol import FenceNews
+from npu_conformance.specs.errors import DeadObject
 from npu_conformance.specs.interfaces import is_interface
 from npu_conformance.specs.neuralnetworks.enums import FenceState
 from npu_conformance.specs.wire_types import NonFinite
+
+UNWRITABLE = (TypeError, DeadObject, msgspec.EncodeError, OverflowError, UnicodeEncodeError)
+"""The exceptions for what is no value of JSON, or has an object in it that cannot be passed."""
 
 
 class Outbox:
@@ -95,11 +99,16 @@ class Outbox:
                 self._objects.watch(number, fence)
 
     def _encode_special(self, value: Any) -> object:
-        if isinstance(value, NonFinite):
-            return value.spelling
-        if is_interface(type(value)):
-            return self._objects.number_of(value)
-        raise TypeError(f"{_named(value)} cannot cross the wire{_instead(value)}")
+        return encode_special(value, self._objects.number_of)
+
+
+def encode_special(value: Any, number_of: Callable[[Any], int]) -> object:
+    """What stands in JSON for a value that msgspec does not know. number_of: numbers an object. Raises TypeError."""
+    if isinstance(value, NonFinite):
+        return value.spelling
+    if is_interface(type(value)):
+        return number_of(value)
+    raise TypeError(f"{_named(value)} cannot cross the wire{_instead(value)}")
 
 
 def _named(value: Any) -> str:

@@ -6,16 +6,19 @@ from collections.abc import Callable
 from typing import Any
 
 
-def explain(error: TypeError, function: Callable[..., Any], called_with: str) -> None:
+def explain(error: TypeError, function: Callable[..., Any], called_with: str) -> bool:
     """Add to an error where the function is and what it is called with, if the call failed before anything ran in it.
 
-    To be called where the error was caught that the call raised.
+    To be called where the error was caught that the call raised. Returns false where something ran.
     """
     trace = error.__traceback__
-    if trace is None or trace.tb_next is not None or not callable(function):
-        return
+    if trace is None or trace.tb_next is not None:
+        return False
+    if not callable(function):
+        return True
     place = _place(function)
     error.args = (f"{error}{f' ({place})' if place else ''}: {called_with}",)
+    return True
 
 
 def _place(function: Any) -> str:

@@ -23,6 +23,7 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     events_of,
     first_of,
     last_of,
+    time_of,
     without_pauses,
 )
 from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture, config, scheduling_fixture
@@ -227,7 +228,7 @@ def request_withdraws_the_pause(context: CaseContext) -> None:
         npu.pass_ms(_SOON_MS)
         weak.start()
         npu.settle()
-        started = first_of(strong.events(), STARTED).work.timestamp_ms
+        started = time_of(strong.events(), STARTED)
         pauses = [event.work.timestamp_ms - started for event in events_of(weak.events(), PAUSED)]
         early = [late for late in pauses if -_SOON_MS < late <= _SOON_MS]
         checks.equal(
@@ -247,11 +248,11 @@ def pause_has_its_times(context: CaseContext) -> None:
         strong = npu.recorder.of(npu.camera)
         first_pause, last_start = first_of(weak.events(), PAUSED), last_of(weak.events(), RESUMED)
         checks.that(
-            first_pause.work.timestamp_ms <= first_of(strong, STARTED).work.timestamp_ms,
+            first_pause.work.timestamp_ms <= time_of(strong, STARTED),
             "the stronger work started before the weaker was paused",
         )
         checks.that(
-            last_start.work.timestamp_ms >= first_of(strong, COMPLETED).work.timestamp_ms,
+            last_start.work.timestamp_ms >= time_of(strong, COMPLETED),
             "the weaker work was resumed for good before the stronger had ended",
         )
 

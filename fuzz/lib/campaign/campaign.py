@@ -6,7 +6,7 @@ import itertools
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from msgspec.structs import replace
 
@@ -40,34 +40,38 @@ class Limits:
     runs: int | None
 
 
-@dataclass
 class Campaign:
-    """A campaign on a folder. job: what all rounds have in common. told: called every half second, and after rounds."""
+    """A campaign on a folder."""
 
-    folder: CampaignFolder
-    job: RoundJob
-    arms: Sequence[Arm]
-    limits: Limits
-    workers: Workers
-    told: Callable[[Campaign], None] = lambda campaign: None
-    clock: Callable[[], float] = time.monotonic
-    inapplicable: dict[str, str] = field(default_factory=dict)
-    lost: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._shares = Shares(self.arms)
-        for line in self.folder.rounds:
+    def __init__(
+        self,
+        folder: CampaignFolder,
+        job: RoundJob,
+        arms: Sequence[Arm],
+        limits: Limits,
+        workers: Workers,
+        told: Callable[[Campaign], None] = lambda campaign: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """job: what all rounds have in common. told: called every half second, and after rounds."""
+        self.folder, self.job, self.arms, self.limits, self.workers = folder, job, arms, limits, workers
+        self.inapplicable: dict[str, str] = {}
+        """Why fuzzers were left out, by their names."""
+        self.lost: list[str] = []
+        """Why rounds were lost."""
+        self._told, self._clock = told, clock
+        self._shares = Shares(arms)
+        for line in folder.rounds:
             self._shares.count(line)
-        self._before = len(self.folder.rounds)
-        self._findings_before = len(self.folder.findings)
-        self._begun = self.clock()
-        self._at_before = max((line.at for line in self.folder.rounds), default=0.0)
-        self.folder.now = lambda: self.at
+        self._before, self._findings_before = len(folder.rounds), len(folder.findings)
+        self._begun = clock()
+        self._at_before = max((line.at for line in folder.rounds), default=0.0)
+        folder.now = lambda: self.at
         self._numbers = itertools.count(self._before)
         self._running: dict[Future[RoundResult], tuple[Arm, RoundJob]] = {}
-        self._due = [(arm, runs) for runs in _pieces(self.limits.runs) for arm in self.arms]
+        self._due = [(arm, runs) for runs in _pieces(limits.runs) for arm in arms]
         self._lost_in_a_row = 0
-        self._doubted = self.folder.doubts()
+        self._doubted = folder.doubts()
         """Findings of earlier runs which nothing has met in this run, which may be of another build."""
         self._seeds_run: dict[Arm, int] = {}
         """Of arms with a round in this run: the first one runs all, since the plug-in may be another build."""
@@ -85,7 +89,7 @@ class Campaign:
     @property
     def elapsed(self) -> float:
         """Seconds since it began."""
-        return self.clock() - self._begun
+        return self._clock() - self._begun
 
     @property
     def at(self) -> float:
@@ -112,7 +116,7 @@ class Campaign:
             for future in done:
                 self._take(future)
             self._fill()
-            self.told(self)
+            self._told(self)
 
     def _fill(self) -> None:
         while len(self._running) < self.workers.jobs:

@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import re
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ from places import ROOT
 
 from npu_conformance.cli.commands import run as command
 from npu_conformance.harness.pytest_plugin import options
+from npu_conformance.harness.pytest_plugin.reporting import usage_error
+from npu_conformance.harness.subject.loading import LoadError
+from npu_conformance.specs.documents import DocumentError
 
 pytest_plugins = ("pytester",)
 
@@ -97,8 +101,48 @@ def test_what_was_red_before_is_no_regression(run: Run, pytester: pytest.Pyteste
 
 
 def test_a_log_and_a_trace(run: Run, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "--log: needs the environment variable NPU_VLOG" in run(PING, "--npu-log=log").stderr.str()
+    assert "--npu-log: needs the environment variable NPU_VLOG" in run(PING, "--npu-log=log").stderr.str()
     monkeypatch.setitem(os.environ, "NPU_VLOG", "all")
     assert run(PING, "--npu-log=log", "--npu-trace=trace.json").ret == 0
     assert Path(pytester.path, "log").exists()
     assert PING in Path(pytester.path, "trace.json").read_text()
+
+
+@pytest.mark.parametrize("way", ["--setup-plan", "--setup-only"])
+@pytest.mark.parametrize("workers", ["0", "1"])
+def test_a_plan_executes_nothing(run: Run, pytester: pytest.Pytester, way: str, workers: str) -> None:
+    result = run(PING, AVAILABLE, way, "-n", workers, "--npu-report=report", plugin="--npu-plugin=nowhere:nothing")
+    assert result.ret == 0
+    if workers == "0":
+        result.stdout.fnmatch_lines([f"*::{PING}*", f"*::{AVAILABLE}*", "*no tests ran*"])
+    assert not (pytester.path / "report").exists()
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        (["--npu-hal=9.9"], "ERROR: --npu-hal: unknown HAL version '9.9': *"),
+        (["--npu-shard=3/2"], "ERROR: --npu-shard: expected I/N with 1 <= I <= N, found '3/2'"),
+        (["--npu-budget=5"], "ERROR: --npu-budget: expected a time *"),
+        (["--npu-time-scale=0"], "ERROR: --npu-time-scale: expected a positive number, found 0"),
+        (["--npu-beside-option=a=b"], "ERROR: --npu-beside-option: goes with --npu-beside"),
+        (["--npu-transport=post"], "*argument --npu-transport: invalid choice: 'post' *"),
+    ],
+)
+def test_what_is_wrong_with_an_option_names_it_as_it_was_typed(run: Run, typed: list[str], told: str) -> None:
+    result = run(PING, *typed)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([told])
+    assert "nothing passed" not in result.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (DocumentError("--inference-tool", "", "give --inference-tool-uid"), "--npu-inference-tool: give --npu-inf*"),
+        (LoadError("--reset-command: no command ./on--off"), "--npu-reset-command: no command ./on--off"),
+        (LoadError("plug-in exec:a --log b: no file"), "plug-in exec:a --log b: no file"),  # of the driver, not ours
+    ],
+)
+def test_options_of_pytest_are_named_where_the_suite_means_its_own(error: DocumentError | LoadError, told: str) -> None:
+    assert fnmatch(str(usage_error(error)), told)

@@ -118,18 +118,31 @@ def test_nobody_is_told_to_do_what_is_done() -> None:
     for number in range(3):
         progress.write(finished(f"c{number}", Outcome.HANG))
     assert "for its whole deadline: -x 1 ends the run at the first\n" in stream.getvalue()
+    assert "--longest-wait" not in stream.getvalue()
 
 
-def test_hangs_in_a_row_get_one_line_that_says_what_shortens_them() -> None:
+def test_hangs_in_a_row_get_one_line_that_says_what_ends_them() -> None:
     stream = io.StringIO()
     progress = Progress(20, Console(stream), clock=Clock())
     outcomes = [Outcome.HANG, Outcome.HANG, Outcome.PASS, *[Outcome.HANG] * 2]
     for number, outcome in enumerate(outcomes):
         progress.write(finished(f"c{number}", outcome))
-    assert "--longest-wait" not in stream.getvalue()
+    assert "-x 1" not in stream.getvalue()
     for number in range(5, 12):
         progress.write(finished(f"c{number}", Outcome.HANG))
-    assert stream.getvalue().count("3 cases hang one after the other, each for its whole deadline: --longest-wait") == 1
+    assert stream.getvalue().count("3 cases hang one after the other, each for its whole deadline: -x 1 ends") == 1
+
+
+def test_the_first_hang_says_what_shortens_the_next() -> None:
+    stream = io.StringIO()
+    progress = Progress(20, Console(stream), clock=Clock())
+    for number, outcome in enumerate([Outcome.PASS, Outcome.HANG]):
+        progress.write(finished(f"c{number}", outcome))
+    hint = "  a case that hangs lasts its whole deadline: --longest-wait 5 shortens it"
+    assert stream.getvalue().splitlines()[1:] == [hint]
+    for number in range(2, 12):
+        progress.write(finished(f"c{number}", Outcome.HANG))
+    assert stream.getvalue().count("--longest-wait") == 1
 
 
 def test_who_prints_the_red_cases_itself_gets_only_their_number() -> None:

@@ -56,6 +56,11 @@ def test_a_label_says_what_ran_in_a_safe_file_name(selection: Selection, label: 
     assert folders.label("fl8", selection) == label
 
 
+def test_a_label_says_how_memory_travels_where_the_user_does() -> None:
+    label = folders.label("1.3", Selection(suites=("vts",)), ("descriptor", "message"))
+    assert label == "1.3-descriptor-message-vts"
+
+
 @pytest.mark.usefixtures("_at_noon")
 def test_runs_of_the_same_second_have_folders_of_their_own(tmp_path: Path) -> None:
     assert [made(tmp_path).name for _ in range(3)] == [

@@ -68,6 +68,8 @@ def test_a_run_resumes_behind_a_torn_line(make_case: MakeCase, subject: Any, pat
             "the plug-in was fake 1, and is fake 2 now",
         ),
         ({"plugin_words": "--plugin b"}, "the options of the plug-in were none, and are --plugin b now"),
+        ({"plugin_words": "--plugin b --longest-wait 5"}, "the longest wait was none, and is 5 now"),
+        ({"plugin_words": "--plugin b --patience 3"}, "the patience was none, and is 3 now"),
         ({"selection": Selection(patterns=("vts.a",))}, "the selection was everything, and is vts.a now"),
         ({"selection": Selection(expression="a b")}, "the selection was everything, and is -k 'a b' now"),
         ({"selection": Selection(scope="full")}, "the selection was everything, and is --scope full now"),

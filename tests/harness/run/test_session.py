@@ -55,3 +55,12 @@ def test_the_default_folder_is_in_that_of_the_plug_in(monkeypatch: pytest.Monkey
     assert (home / "latest").resolve() == session.folder.resolve()
     session.close()
     session.close()
+
+
+def test_what_cannot_be_compared_with_leaves_no_run_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    session = Session(SessionOptions("vendor_plugins:first_day", isolation="inprocess", beside="nowhere:nothing"))
+    with pytest.raises(LoadError, match="nowhere"):
+        session.start([])
+    session.close()
+    assert not (tmp_path / ".npu-conformance").exists()

@@ -210,7 +210,7 @@ def test_a_manifest_that_breaks_a_rule_is_refused_wherever_the_plug_in_lives(iso
 
 
 def test_a_transport_that_the_manifest_does_not_name_is_wrong_use() -> None:
-    words = r"--transport message: its manifest has memory_transports descriptor alone$"
+    words = r": transport message: its manifest has memory_transports descriptor alone$"
     with pytest.raises(LoadError, match=words):
         open_subject("faulty_plugins:descriptor_alone", transports=("message",))
     with closing(open_subject("faulty_plugins:descriptor_alone", transports=("message", "descriptor"))) as subject:

@@ -18,13 +18,16 @@ from npu_conformance.harness.run.executing import launching
 from npu_conformance.harness.run.executing.burst import Burst
 from npu_conformance.harness.run.executing.execution import (
     Execution,
+    ExecutionOptions,
     ExecutionRecorder,
+    config_of,
     shape_rules,
     timing_rules,
 )
 from npu_conformance.harness.run.executing.executors import executors
 from npu_conformance.harness.run.executing.launching import Launched
 from npu_conformance.specs.errors import InterfaceError, ServiceError
+from npu_conformance.specs.neuralnetworks import hal
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer
 from npu_conformance.specs.neuralnetworks.types import Request
@@ -33,6 +36,11 @@ from npu_conformance.vts.lib.histories.things import Root, signal_open
 from npu_conformance.vts.lib.load import too_much
 
 Shape = tuple[int, ...]
+
+
+def reusable_execution(model: hal.PreparedModel, request: Request, options: ExecutionOptions) -> hal.Execution:
+    """A reusable execution of a request, which the device has to make."""
+    return checks.works(lambda: model.create_reusable_execution(request, config_of(options)), "createReusableExecution")
 
 
 class Opened(Protocol):

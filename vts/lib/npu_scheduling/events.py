@@ -102,6 +102,11 @@ def first_of(events: list[Event], notification: Notification) -> Event:
     return _some(events, notification)[0]
 
 
+def time_of(events: list[Event], notification: Notification) -> int:
+    """The timestamp of the first event that says this."""
+    return first_of(events, notification).work.timestamp_ms
+
+
 def last_of(events: list[Event], notification: Notification) -> Event:
     """The last event that says this; fails where none does."""
     return _some(events, notification)[-1]

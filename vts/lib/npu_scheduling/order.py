@@ -17,7 +17,7 @@ from npu_conformance.specs.npu.types import MAX_PRIORITY
 from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
 from npu_conformance.vts.lib.npu_scheduling import observation
 from npu_conformance.vts.lib.npu_scheduling.apps import App, asked
-from npu_conformance.vts.lib.npu_scheduling.events import COMPLETED, PAUSED, REQUESTED, STARTED, first_of
+from npu_conformance.vts.lib.npu_scheduling.events import COMPLETED, PAUSED, REQUESTED, STARTED, time_of
 from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture, config
 from npu_conformance.vts.lib.npu_scheduling.scenario import UIDS_OF_A_USER, Devices, devices_of
 from npu_conformance.vts.lib.npu_scheduling.waiting import Run
@@ -107,9 +107,9 @@ class Order:
         self._longest_ms = self.npu.passed_ms - begun + self._promised_ms + _LOOK_MS
         self.npu.end_of(weak)
         self.npu.settle()
-        started, ended = (first_of(self.apps[0].events(), one).work.timestamp_ms for one in (STARTED, COMPLETED))
+        started, ended = (time_of(self.apps[0].events(), one) for one in (STARTED, COMPLETED))
         self._alone_ms = ended - started
-        self._shift_ms = first_of(self.apps[0].events(), REQUESTED).work.timestamp_ms - begun
+        self._shift_ms = time_of(self.apps[0].events(), REQUESTED) - begun
         self.npu.configure()
         self._seen = len(self.npu.events())
 
