@@ -7,6 +7,7 @@ data and shapes come with the requests, optional inputs are left out, outputs ar
 from __future__ import annotations
 
 import functools
+import itertools
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -16,7 +17,8 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.cases import Case, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.random_search import DicedStep, case_of_steps, search_drawn
+from npu_conformance.harness.run.random_search import DicedStep, case_of_steps, search
+from npu_conformance.harness.run.seeds import stable_hash
 from npu_conformance.specs.requirements import result_requirement
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.extensions import models as extensions
@@ -92,12 +94,14 @@ def case_from(listed: Any) -> Case:
 
 def _run(subject: str, context: CaseContext) -> None:
     examples, length = _EXAMPLES[context.scope]
-    known = Subject(_known(context, subject))
+    known, numbers = Subject(_known(context, subject)), itertools.count()
 
-    def draw(chance: random.Random) -> list[str]:
-        return ["start", *["prepare"] * 4, *chance.choices(_KINDS, k=length), "settle"]
+    def attempt(chance: random.Random, steps: list[DicedStep]) -> None:
+        kinds = [*["prepare"] * 4, *chance.choices(_KINDS, k=length), "settle"]
+        steps += [DicedStep("start", next(numbers)), *(DicedStep(kind, chance.randrange(1 << 32)) for kind in kinds)]
+        _live(context, known, steps)
 
-    search_drawn(context, examples, draw, functools.partial(_live, context, known))
+    search(context, examples, attempt, functools.partial(_live, context, known))
 
 
 def _replay_listed(context: CaseContext, steps: Sequence[DicedStep]) -> None:
@@ -106,9 +110,9 @@ def _replay_listed(context: CaseContext, steps: Sequence[DicedStep]) -> None:
 
 def _live(context: CaseContext, subject: Subject, steps: Sequence[DicedStep]) -> None:
     """Run a history to its end. A step that needs what is not there does nothing."""
-    dice = next((step.dice for step in steps if step.do == "start"), 0)
-    chance = random.Random(dice)
-    history = History(context, subject, _of_some_families(subject.models, chance), chance)
+    number = next((step.dice for step in steps if step.do == "start"), 0)
+    dealt = _of_some_families(subject.models, context.seed, number)
+    history = History(context, subject, dealt, random.Random(f"{context.seed} {number}"))
     try:
         for step in steps:
             if step.do in STEPS and (history.models or step.do in ("prepare", "save")):
@@ -120,10 +124,15 @@ def _live(context: CaseContext, subject: Subject, steps: Sequence[DicedStep]) ->
         let_all_end(context, history.roots, history.pending)
 
 
-def _of_some_families(known: Sequence[KnownModel], chance: random.Random) -> list[KnownModel]:
-    """The models that a history prepares: few kinds, so that those live beside each other that are nearly alike."""
-    families = list(dict.fromkeys(one.family for one in known))
-    chosen = chance.sample(families, min(len(families), _FAMILIES))
+def _of_some_families(known: Sequence[KnownModel], seed: int, number: int) -> list[KnownModel]:
+    """The models that a history prepares: few kinds, so that those live beside each other that are nearly alike.
+
+    One history after the other is dealt the next ones, so that each kind is met as often as any.
+    """
+    families = {one.family for one in known}
+    decks = (sorted(families, key=lambda family: stable_hash(f"{seed} {turn} {family}")) for turn in itertools.count())
+    dealt = itertools.islice(itertools.chain.from_iterable(decks), number * _FAMILIES, (number + 1) * _FAMILIES)
+    chosen = set(dealt)
     return [one for one in known if one.family in chosen]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from contextlib import closing
@@ -64,6 +65,16 @@ def test_vectors_that_are_not_drawn_change_nothing(monkeypatch: pytest.MonkeyPat
     assert len(list(fewer("ADD", NEWEST))) < len(list(stored("ADD", NEWEST))) / 2
     monkeypatch.setattr(known_models, "_stored", fewer)
     assert [str(known) for known in of_operation("ADD", NEWEST, "3")] == drawn
+
+
+def test_histories_are_dealt_every_kind_of_model() -> None:
+    known = list(of_operation("LSTM", NEWEST, "3"))
+    families = {one.family for one in known}
+    for first in range(3):
+        numbers = range(first, first + math.ceil(len(families) / operation_histories._FAMILIES) + 1)
+        dealt = [operation_histories._of_some_families(known, 5, number) for number in numbers]
+        assert {one.family for some in dealt for one in some} == families
+        assert all(len({one.family for one in some}) <= operation_histories._FAMILIES for some in dealt)
 
 
 @pytest.mark.parametrize("name", ["SPLIT", "RNN", "IF", "operations", "extensions"])
