@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
-from npu_conformance.corpus import vectors
+from npu_conformance.corpus import turns, vectors
 from npu_conformance.corpus.constant_layouts import COPIED, POOLED
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.wire_model import build_model, build_request
@@ -49,6 +49,8 @@ _VECTORS = {
 }
 """Stored models with weights, by the names of their configurations."""
 
+_WITH_OPTIONAL_INPUTS = ("BIDIRECTIONAL_SEQUENCE_RNN", "SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM")
+
 
 @cases.case("saving.every_type", "NNHAL-CACHE-010", since=Version.V1_2)
 def every_type(context: CaseContext) -> None:
@@ -80,6 +82,16 @@ def stored_models(context: CaseContext) -> None:
         if vector.since <= context.version:
             with context.configuration(name if layout == COPIED else f"{name}.{layout}"):
                 _stored_model(context, caching, vector, layout)
+
+
+@cases.case("saving.omitted_inputs", "NNHAL-CACHE-010", "NNHAL-REQUEST-003", since=Version.V1_2)
+def omitted_inputs(context: CaseContext) -> None:
+    """A restored model takes an optional input that a request leaves out for none, as the saved one does."""
+    caching = client(context)
+    for operation in _WITH_OPTIONAL_INPUTS:
+        for vector in turns.omitted(operation, context.version):
+            with context.configuration(operation.lower()):
+                _stored_model(context, caching, vector, COPIED)
 
 
 @cases.case("saving.nonzero_offset", "NNHAL-CACHE-006", since=Version.V1_2)

@@ -5,22 +5,29 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
+from npu_conformance.corpus import turns
+from npu_conformance.corpus.vectors import Vector
+from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import ExecutionOptions, config_of
 from npu_conformance.harness.run.executing.executors import bind, executors
-from npu_conformance.harness.run.executing.launching import FencedOptions, forms
+from npu_conformance.harness.run.executing.launching import FencedOptions, execution_of, forms, launch
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import A, B
+from npu_conformance.vts.lib.bound_request import bound_request
 from npu_conformance.vts.lib.fenced import BoundModel, FencedFixture, Sum, signal_all
 from npu_conformance.vts.lib.load import too_much
+from npu_conformance.vts.lib.preparing import prepared
 from npu_conformance.vts.lib.sums import sum_of
 
 cases = CaseGroup("vts.fenced.waiting", group=Group.EXECUTION)
 
 _SINCE = Version.V1_3
+_OF_MANY_INPUTS = ("CONV_2D", "RNN", "SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM")
 
 
 @cases.case("none", "NNHAL-FENCED-006", "NNHAL-FENCED-009", "NNHAL-FENCED-014", since=_SINCE, scope=Scope.SMOKE)
@@ -127,6 +134,31 @@ def inputs_at_the_signal(context: CaseContext) -> None:
     total.write(A)
     launched.settle()
     total.succeeds(launched)
+
+
+@cases.case("every_input_at_the_signal", "NNHAL-FENCED-005", since=_SINCE)
+def every_input_at_the_signal(context: CaseContext) -> None:
+    """So it is with weights and states that come with the request: whatever is written last counts."""
+    for operation in _OF_MANY_INPUTS:
+        for vector in turns.other_data(operation, context.version)[:1]:
+            with context.configuration(operation.lower()):
+                _each_input_at_the_signal(context, vector)
+
+
+def _each_input_at_the_signal(context: CaseContext, vector: Vector) -> None:
+    prepared_model, (first, *others) = prepared(context, vector), vector.examples
+    bound = bound_request(context, vector, first)
+    for other in others:
+        bound.put(context, first)
+        fence = context.fence()
+        launched = launch(context, prepared_model, bound.request, (fence,), settle=fence.signal)
+        if not launched.is_waiting:
+            raise NotApplicable("the device waits in the call: nobody can write inputs after it")
+        bound.put(context, other)
+        launched.settle()
+        execution = execution_of(context, launched, measured=False)
+        checks.status(execution.status, {ErrorStatus.NONE}, "fenced execution")
+        bound.check(context, other, execution, "inputs that were written before the signal")
 
 
 @cases.case("others_meanwhile", "NNHAL-EXECUTE-007", "NNHAL-FENCED-005", since=_SINCE)
