@@ -234,7 +234,7 @@ def _one_file_changed(context: CaseContext, change: Callable[[bytes], bytes], pr
     caching = client(context)
     cache, _ = _saved(caching)
     for number, file in enumerate(_filled(cache.model)):
-        with context.configuration(f"file_{number}"):
+        with context.configuration(f"{prefix}file_{number}"):
             content = file.read()
             file.write(change(content))
             expect_rejected(
