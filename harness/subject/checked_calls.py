@@ -23,15 +23,15 @@ from npu_conformance.specs.neuralnetworks.hal import PreparedModel, PreparedMode
 
 
 class Checked:
-    """Mixed into what stands for an object."""
+    """Mixed into what stands for an object. target: the object."""
 
-    _target: Any
+    target: Any
 
 
 def checked(target: Any, interface: type) -> Any:
     """What stands for an object of the subject."""
     stand_in = _checked_class(interface)()
-    stand_in._target = target
+    stand_in.target = target
     return stand_in
 
 
@@ -47,7 +47,7 @@ def _checked_method(declared: Method, bound: BoundMethod) -> Any:
     takes_objects = any(_holds_objects(kind) for _, kind in declared.parameters)
 
     def call(self: Any, *arguments: Any, **named: Any) -> Any:
-        function = getattr(self._target, declared.name)
+        function = getattr(self.target, declared.name)
         if takes_objects:
             arguments, named = tuple(map(_bare, arguments)), {name: _bare(value) for name, value in named.items()}
         try:
@@ -109,7 +109,7 @@ _decoders = Decoders(_crossing)
 def _bare(argument: Any) -> Any:
     """An argument as the subject gets it: its own objects, and a callback through which these come back checked."""
     if isinstance(argument, Checked):
-        return argument._target
+        return argument.target
     if isinstance(argument, tuple):
         return tuple(map(_bare, argument))
     return _Prepared(argument) if isinstance(argument, PreparedModelCallback) else argument

@@ -12,6 +12,7 @@ from nnapi_libraries import NEEDED, App, opened, sum_model
 from patience import SECONDS
 
 from npu_conformance.cli.main import main
+from npu_conformance.harness.subject.checked_calls import Checked
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.errors import NotVisible, ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -90,7 +91,8 @@ def test_an_execution_that_fails_was_launched(
         app, callback = App(subject), Executed()
         _, prepared = prepare(subject, app.model)
         assert prepared is not None
-        monkeypatch.setattr(app.runtime, "event_wait", lambda event: result)
+        assert isinstance(app.runtime, Checked)
+        monkeypatch.setattr(app.runtime.target, "event_wait", lambda event: result)
         prepared.execute(app.request(1, 2), False, -1, -1, callback)
         assert callback.statuses == [status]
 

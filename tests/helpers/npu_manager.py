@@ -10,6 +10,7 @@ from npu_conformance.cts.lib.manager_client import Client, Notification
 from npu_conformance.cts.lib.manager_fixture import ClientApp, ManagerFixture, RequestedModel
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject.checked_calls import Checked
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.manager import service
@@ -107,7 +108,10 @@ class ReferenceFixture(ManagerFixture):
         options: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._subject = open_subject("npu_manager:plugin", options, "inprocess")
-        manager, hal = self._subject.interfaces.manager, self._subject.interfaces.scheduling
+        interfaces = self._subject.interfaces
+        assert isinstance(interfaces.manager, Checked)
+        assert isinstance(interfaces.scheduling, Checked)
+        manager, hal = interfaces.manager.target, interfaces.scheduling.target
         assert isinstance(manager, NpuManager)
         assert isinstance(hal, Hal)
         self.manager = manager

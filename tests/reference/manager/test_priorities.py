@@ -7,6 +7,7 @@ from npu_manager import ReferenceFixture, Start, received
 
 from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, PARKED, WAIT, package_of
 from npu_conformance.cts.lib.manager_fixture import LARGE, SETTINGS
+from npu_conformance.harness.subject.checked_calls import Checked
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.types import (
     ATTRIBUTION_PERMISSION,
@@ -259,7 +260,9 @@ def test_unknown_levels_are_refused(device: ReferenceFixture, level: int) -> Non
 
 
 def test_the_service_is_there_with_feature_and_flag_only(device: ReferenceFixture) -> None:
-    assert device.control.get_system_service("npu") is device.manager
+    service = device.control.get_system_service("npu")
+    assert isinstance(service, Checked)
+    assert service.target is device.manager
     assert device.control.get_system_service("npu2") is None
     device.control.set_device_feature(False)
     assert device.control.get_system_service("npu") is None
