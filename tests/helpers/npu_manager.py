@@ -114,8 +114,8 @@ class ReferenceFixture(ManagerFixture):
         manager, hal = interfaces.manager.target, interfaces.scheduling.target
         assert isinstance(manager, NpuManager)
         assert isinstance(hal, Hal)
-        self.manager = manager
-        self.hal = hal
+        self.manager: NpuManager = manager
+        self.hal: Hal = hal
         self.decisions: list[Record] = []
         self.manager.watch = self.decisions.append
         super().__init__(CaseContext(CASE, self._subject), policy, parameters)
