@@ -1,6 +1,6 @@
 """What generators of operations along one axis share: axes from either end, open dimensions, axes that do not exist."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from npu_conformance.corpus.generators import _rejections
@@ -38,12 +38,21 @@ class Along:
     middle: Callable[[OperandType], Operands]
     output: Callable[[OperandType, Shape], OperandSpec]
 
-    def vector(self, name: str, kind: OperandType, source: OperandSpec, axis: int | None, about: str = "") -> Vector:
+    def vector(
+        self,
+        name: str,
+        kind: OperandType,
+        source: OperandSpec,
+        axis: int | None,
+        about: str = "",
+        excluded: Sequence[str] = (),
+    ) -> Vector:
         """A vector with the axis (since 1.2), or where it is None with the axis left off the end."""
         inputs = {"input": source, **self.middle(kind), **({} if axis is None else {"axis": int32(axis)})}
         output = {"output": self.output(kind, source.shape)}
         is_old = axis is None and len(source.shape) == 4
-        return positive(name, self.operation, inputs, output, since="1.0" if is_old else "1.2", description=about)
+        since = "1.0" if is_old else "1.2"
+        return positive(name, self.operation, inputs, output, since=since, description=about, excluded=excluded)
 
     def axes(self, kinds: tuple[OperandType, ...]) -> Vectors:
         """Every axis of rank 4 from either end, and axes of other ranks; the types in turn."""
