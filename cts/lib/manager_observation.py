@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from npu_conformance.cts.lib.manager_client import Client, answered
 from npu_conformance.cts.lib.manager_fixture import ClientApp, ManagerFixture
@@ -49,6 +50,16 @@ def shell_of(context: CaseContext, uid: int = SHELL_UID) -> Callable[..., ShellR
         return answered(context, lambda: client.manager.shell_command(words))
 
     return run
+
+
+@contextmanager
+def pushes_suspended(root: Callable[..., ShellResult]) -> Iterator[None]:
+    """Inside, root has suspended the pushes to the HAL (NPU-OBS-005). root: runs `cmd npu` as root."""
+    root("disable")
+    try:
+        yield
+    finally:
+        root("enable")
 
 
 def metrics_reader(fixture: ManagerFixture) -> Callable[[], tuple[Atom, ...]]:

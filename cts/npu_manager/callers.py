@@ -22,7 +22,7 @@ from npu_conformance.cts.lib.manager_client import (
     is_denied,
 )
 from npu_conformance.cts.lib.manager_fixture import LARGE, SMALL, UIDS_OF_A_USER, ClientApp, ManagerFixture
-from npu_conformance.cts.lib.manager_observation import shell_of
+from npu_conformance.cts.lib.manager_observation import pushes_suspended, shell_of
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
@@ -115,16 +115,13 @@ def enable_is_for_root(context: CaseContext) -> None:
         fixture.control.grant_permission(app.uid, permission, True)
     root = shell_of(context, ROOT_UID)
     with recording_hal(fixture) as hal:
-        root("disable")
-        try:
+        with pushes_suspended(root):
             pushes = len(hal.pushes)
             for uid in (app.uid, SHELL_UID, SYSTEM_UID, UIDS_OF_A_USER):
                 done = _succeeds(shell_of(context, uid), "enable")
                 checks.that(not done, f"cmd npu enable of uid {uid}: expected a rejection, found exit code 0")
             app.moves(CACHED)
             checks.equal(len(hal.pushes), pushes, "pushes to a HAL that root has suspended them to")
-        finally:
-            root("enable")
         hal.expect(app.uid, CACHED)
 
 

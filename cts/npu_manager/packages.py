@@ -24,7 +24,7 @@ from npu_conformance.cts.lib.manager_fixture import (
     need_ranking_of,
     switched,
 )
-from npu_conformance.cts.lib.manager_observation import shell_of
+from npu_conformance.cts.lib.manager_observation import pushes_suspended, shell_of
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
@@ -340,11 +340,8 @@ def changed_while_suspended(context: CaseContext) -> None:
     with recording_hal(fixture) as hal:
         old, gone = fixture.app(VISIBLE), fixture.app(VISIBLE)
         hal.expect(gone.uid, VISIBLE)
-        root("disable")
-        try:
+        with pushes_suspended(root):
             new = _change(fixture, old, gone)
-        finally:
-            root("enable")
         _judge_change(hal, old, gone, new)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from npu_conformance.cts.lib.manager_client import GRANT, PARKED, WAIT
 from npu_conformance.cts.lib.manager_fixture import LARGE, SMALL, UIDS_OF_A_USER, UNLOAD, ManagerFixture
-from npu_conformance.cts.lib.manager_observation import POLICY_NAMES, contains, dump, shell_of
+from npu_conformance.cts.lib.manager_observation import POLICY_NAMES, contains, dump, pushes_suspended, shell_of
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
@@ -164,16 +164,12 @@ def suspended_for_every_hal(context: CaseContext) -> None:
     fixture = ManagerFixture(context)
     root = shell_of(context, ROOT_UID)
     app = fixture.app(VISIBLE)
-    root("disable")
-    try:
-        with recording_hal(fixture) as hal:
-            fixture.settle()
-            checks.equal(hal.pushes, [], "pushes to a HAL that comes while they are suspended")
-            root("enable")
-            hal.expect(app.uid, VISIBLE)
-            checks.that(hal.callback is not None, "expected the callback registered at enable, found none")
-    finally:
+    with pushes_suspended(root), recording_hal(fixture) as hal:
+        fixture.settle()
+        checks.equal(hal.pushes, [], "pushes to a HAL that comes while they are suspended")
         root("enable")
+        hal.expect(app.uid, VISIBLE)
+        checks.that(hal.callback is not None, "expected the callback registered at enable, found none")
 
 
 @cases.case("suspended_pushes_and_policy", "NPU-OBS-005", "NPU-PRI-013", "NPU-LIF-008")
@@ -184,13 +180,10 @@ def suspended_pushes_and_policy(context: CaseContext) -> None:
     holder, riser = fixture.app(VISIBLE), fixture.app(CACHED)
     held, parked = holder.loads(LARGE), riser.asks(LARGE)
     parked.receives(PARKED)
-    root("disable")
-    try:
+    with pushes_suspended(root):
         riser.moves(FOREGROUND)
         held.receives(GRANT, UNLOAD)
         parked.receives(PARKED, WAIT)
-    finally:
-        root("enable")
 
 
 @cases.case("suspended_pushes_and_work", "NPU-OBS-005", "NPU-POL-018", "NPU-POL-017")
@@ -202,11 +195,8 @@ def suspended_pushes_and_work(context: CaseContext) -> None:
     with recording_hal(fixture) as hal:
         held, parked = holder.loads(LARGE), waiter.asks(LARGE)
         parked.receives(PARKED)
-        root("disable")
-        try:
+        with pushes_suspended(root):
             hal.works(holder.uid)
             held.receives(GRANT, UNLOAD)
             held.unload()
             parked.receives_one_of([PARKED, GRANT], [PARKED, WAIT, GRANT])
-        finally:
-            root("enable")
