@@ -17,7 +17,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.cases import Case, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.random_search import DicedStep, case_of_steps, search
+from npu_conformance.harness.run.random_search import DicedStep, case_of_steps, diced, search
 from npu_conformance.harness.run.seeds import stable_hash
 from npu_conformance.specs.requirements import result_requirement
 from npu_conformance.specs.versions import Version
@@ -98,7 +98,7 @@ def _run(subject: str, context: CaseContext) -> None:
 
     def attempt(chance: random.Random, steps: list[DicedStep]) -> None:
         kinds = [*["prepare"] * 4, *chance.choices(_KINDS, k=length), "settle"]
-        steps += [DicedStep("start", next(numbers)), *(DicedStep(kind, chance.randrange(1 << 32)) for kind in kinds)]
+        steps += [DicedStep("start", next(numbers)), *diced(kinds, chance)]
         _live(context, known, steps)
 
     search(context, examples, attempt, functools.partial(_live, context, known))
@@ -130,9 +130,12 @@ def _of_some_families(known: Sequence[KnownModel], seed: int, number: int) -> li
     One history after the other is dealt the next ones, so that each kind is met as often as any.
     """
     families = {one.family for one in known}
-    decks = (sorted(families, key=lambda family: stable_hash(f"{seed} {turn} {family}")) for turn in itertools.count())
-    dealt = itertools.islice(itertools.chain.from_iterable(decks), number * _FAMILIES, (number + 1) * _FAMILIES)
-    chosen = set(dealt)
+
+    def dealt(place: int) -> str:
+        turn, at = divmod(place, len(families))
+        return sorted(families, key=lambda family: stable_hash(f"{seed} {turn} {family}"))[at]
+
+    chosen = {dealt(place) for place in range(number * _FAMILIES, (number + 1) * _FAMILIES)}
     return [one for one in known if one.family in chosen]
 
 
@@ -148,8 +151,8 @@ def _models(context: CaseContext, subject: str) -> Iterable[KnownModel]:
     if subject == _EXTENSIONS:
         yield from _of_extensions(context)
         return
-    several = random.Random(context.seed).sample(vectors.operations(), _OPERATIONS)
-    for name in several if subject == _ANY else [subject]:
+    names = random.Random(context.seed).sample(vectors.operations(), _OPERATIONS) if subject == _ANY else [subject]
+    for name in names:
         yield from of_operation(name, context.version, f"{context.seed} {name}")
 
 

@@ -34,6 +34,11 @@ class DicedStep(msgspec.Struct, frozen=True):
     dice: int
 
 
+def diced(kinds: Iterable[str], chance: random.Random) -> list[DicedStep]:
+    """Steps of these kinds, each with dice of its own."""
+    return [DicedStep(kind, chance.randrange(1 << 32)) for kind in kinds]
+
+
 class Told:
     """What has been done so far, in words, for the message of what fails. said: each step."""
 
@@ -140,7 +145,7 @@ def search_drawn(
     """As search, for scenarios whose steps have dice of their own. draw: what is done; live: runs a scenario."""
 
     def attempt(chance: random.Random, steps: list[DicedStep]) -> None:
-        steps += [DicedStep(kind, chance.randrange(1 << 32)) for kind in draw(chance)]
+        steps += diced(draw(chance), chance)
         live(steps)
 
     search(context, examples, attempt, live)
