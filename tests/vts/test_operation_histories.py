@@ -75,6 +75,7 @@ def test_histories_are_dealt_every_kind_of_model() -> None:
         dealt = [operation_histories._of_some_families(known, 5, number) for number in numbers]
         assert {one.family for some in dealt for one in some} == families
         assert all(len({one.family for one in some}) <= operation_histories._FAMILIES for some in dealt)
+    assert operation_histories._of_some_families(known, 5, (1 << 32) - 1)  # what an earlier draw's failure file has
 
 
 @pytest.mark.parametrize("name", ["SPLIT", "RNN", "IF", "operations", "extensions"])
