@@ -123,8 +123,8 @@ class Log(msgspec.Struct):
 def read_log(path: Path) -> Log:
     """Read an event file, also of a run that was killed: a torn last line is left out.
 
-    Raises DocumentError where the file cannot be read or does not begin with a header. A line in the middle that is no
-    event is reported in `problems`; the rest of the file is read all the same.
+    Raises DocumentError where the file cannot be read or has no header. A line that is no event is reported in
+    `problems`; the rest of the file is read all the same.
     """
     try:
         data = path.read_bytes()
@@ -132,27 +132,27 @@ def read_log(path: Path) -> Log:
         raise DocumentError(str(path), "", error.strerror or str(error)) from None
     *lines, _ = data.split(b"\n")
     log = Log()
+    problems: list[DocumentError] = []
     for number, line in enumerate(lines, 1):
-        _read_line(log, line, f"{path}:{number}")
+        try:
+            log.add(_event(line, f"{path}:{number}"))
+        except DocumentError as problem:
+            problems.append(problem)
     if not log.headers:
-        raise DocumentError(str(path), "", "no run has its events here: no header (run-started)")
+        no_header = DocumentError(str(path), "", "no run has its events here: no header (run-started)")
+        raise next(iter(problems), no_header)
+    log.problems += map(str, problems)
     return log
 
 
-def _read_line(log: Log, line: bytes, where: str) -> None:
+def _event(line: bytes, where: str) -> Event:
     try:
-        event = decode(line)
+        return decode(line)
     except msgspec.ValidationError as error:
         rule, path = documents.split_path(str(error))
-        problem = DocumentError(where, path, rule)
+        raise DocumentError(where, path, rule) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        problem = DocumentError(where, "", f"not JSON: {error}")
-    else:
-        log.add(event)
-        return
-    if not log.headers:
-        raise problem
-    log.problems.append(str(problem))
+        raise DocumentError(where, "", f"not JSON: {error}") from None
 
 
 def _cut_torn_line(path: Path) -> None:
