@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -24,7 +24,7 @@ from npu_conformance.specs.documents.results import (
 from npu_conformance.specs.outcomes import Outcome
 
 _encoder = msgspec.json.Encoder()
-decode = msgspec.json.Decoder(Event).decode
+decode: Callable[[bytes], Event] = msgspec.json.Decoder(Event).decode
 """One line of the event file. Raises MsgspecError."""
 
 
