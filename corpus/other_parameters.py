@@ -21,26 +21,49 @@ from npu_conformance.specs.versions import Version
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
 
-_MOST = 10
+_MOST = 16
 """So many sets of parameters are taken in turn."""
 
 
 def other_parameters(operation: str, version: Version) -> list[Vector]:
     """Vectors whose parameters come with the request, and change from one to the next: one of them, or all.
 
-    The first one that has such requests, and the first ones for which another axis is no other shape: two sizes are
-    equal there, or all. None where no other parameters are legal with the same data, or none give another result.
+    The first one that has such requests, the first ones for which another axis is no other shape (two sizes are equal
+    there, or all), and those in which a further parameter counts: a projection's clip where there is a projection. None
+    where no other parameters are legal with the same data, or none give another result.
     """
+    sizes: set[tuple[bool, bool]] = set()
+    told: set[str] = set()
+    found = []
+    for size, vector in _of_each_kind(operation, version):
+        alone = _changed_alone(vector)
+        if size not in sizes or not alone <= told:
+            found.append(vector)
+        sizes.add(size)
+        told |= alone
+    return found
+
+
+def _of_each_kind(operation: str, version: Version) -> Iterator[tuple[tuple[bool, bool], Vector]]:
+    """The first vector with several sets of parameters of each kind: which sizes are equal, what is given."""
+    met: set[Hashable] = set()
     legal = legal_headers(operation, version)
-    found: dict[tuple[bool, bool], Vector] = {}
     for header in legal:
-        kind = _equal_sizes(header)
-        if _parameters(header) and kind not in found:
-            vector = vectors.load(operation, header.name)
-            examples = _examples(vector, legal, version) if is_simple(vector) and not vector.ignored else []
-            if len(examples) > 1:
-                found[kind] = opened(_asking(vector), examples)
-    return list(found.values())
+        kind = _equal_sizes(header), _given(header)
+        if kind in met or not _parameters(header):
+            continue
+        vector = vectors.load(operation, header.name)
+        examples = _examples(vector, legal, version) if is_simple(vector) else []
+        if len(examples) > 1:
+            met.add(kind)
+            yield kind[0], opened(_asking(vector), examples)
+
+
+def _changed_alone(vector: Vector) -> set[str]:
+    """The inputs that are another one's in an example in which nothing else is."""
+    first, *others = (one.inputs for one in vector.examples)
+    changed = ([name for name in first if first[name].tobytes() != one[name].tobytes()] for one in others)
+    return {names[0] for names in changed if len(names) == 1}
 
 
 def asked_for(vector: Vector) -> tuple[str, ...]:
@@ -53,6 +76,11 @@ def _equal_sizes(header: VectorHeader) -> tuple[bool, bool]:
     inputs = (one.dimensions for one in header.operands.values() if one.role == "input")
     equal = [[one == other > 1 for one, other in pairwise(shape)] for shape in inputs if len(shape) > 1]
     return any(map(any, equal)), any(map(all, equal))
+
+
+def _given(header: VectorHeader) -> frozenset[str]:
+    """The operands that have a value, without which some parameters do not count."""
+    return frozenset(name for name, one in header.operands.items() if one.role != "omitted")
 
 
 def _parameters(header: VectorHeader) -> dict[str, Hashable]:
@@ -94,7 +122,7 @@ def _examples(vector: Vector, headers: Iterable[VectorHeader], version: Version)
         tried.add(_key(values))
         if is_legal(of_any_shape(_with_values(vector, {**data, **values})), {}, version):
             example = evaluated(asking, {**data, **values})
-            if not any(_is_same(example, one) for one in found):
+            if not any(_is_same(vector, example, one) for one in found):
                 found.append(example)
     return found
 
@@ -113,14 +141,17 @@ def _candidates(vector: Vector, headers: Iterable[VectorHeader]) -> Iterator[dic
 
 
 def _near(name: str, value: Array) -> Iterator[Array]:
-    """Other values of a parameter that a driver may take for the same one: of as large a sum, or the axis beside it."""
+    """Other values of a parameter that a driver may take for the same one: of as large a sum, or the one beside it."""
     if value.ndim:
         yield value[..., ::-1]
     elif value.dtype == bool:
         yield ~value
-    elif "axis" in name:
-        yield value - 1
+    elif value.dtype.kind == "f":
+        yield value / 2 if value else value + 0.5
+    else:
         yield value + 1
+        if value > 0 or "axis" in name:  # a padding below 0 is in no document
+            yield value - 1
 
 
 def _key(values: Mapping[str, Array]) -> Hashable:
@@ -133,9 +164,10 @@ def _with_values(vector: Vector, values: Mapping[str, Array]) -> Vector:
     return replace(vector, operands={**vector.operands, **changed})
 
 
-def _is_same(one: Example, other: Example) -> bool:
-    """True for the same results."""
+def _is_same(vector: Vector, one: Example, other: Example) -> bool:
+    """True for the same results, where they are defined."""
     return all(
         array.shape == other.outputs[name].shape and (array == other.outputs[name]).all()
         for name, array in one.outputs.items()
+        if name not in vector.ignored
     )
