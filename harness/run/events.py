@@ -140,7 +140,7 @@ def read_log(path: Path) -> Log:
             problems.append(problem)
     if not log.headers:
         no_header = DocumentError(str(path), "", "no run has its events here: no header (run-started)")
-        raise next(iter(problems), no_header)
+        raise problems[0] if problems else no_header
     log.problems += map(str, problems)
     return log
 

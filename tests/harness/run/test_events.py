@@ -12,27 +12,15 @@ from typing import Any
 
 import msgspec
 import pytest
+from logged_runs import logged
 
 from npu_conformance.harness.run.cases import Case
-from npu_conformance.harness.run.engine import Engine, EngineOptions
-from npu_conformance.harness.run.events import EventLog, Log, read_log
+from npu_conformance.harness.run.events import read_log
 from npu_conformance.harness.run.results import build
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseStarted, Event
 
 MakeCase = Callable[..., Case]
-
-
-def logged(cases: list[Case], subject: Any, path: Path) -> Log:
-    sink = EventLog(path)
-    Engine(cases, subject, sink, EngineOptions()).run()
-    sink.close()
-    return read_log(path)
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "report" / "events.jsonl"
 
 
 def test_a_killed_run_keeps_what_was_done(tmp_path: Path) -> None:

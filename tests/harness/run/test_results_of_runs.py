@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from logged_runs import logged
 from msgspec.structs import replace
 
 from npu_conformance.faults.fakes import FakeDevice, executing, stored_model
@@ -17,8 +18,7 @@ from npu_conformance.harness.judge.verdicts import Crashed, Failed, NotApplicabl
 from npu_conformance.harness.judge.waivers import Waivers
 from npu_conformance.harness.run import operation_evidence, results
 from npu_conformance.harness.run.cases import MANDATORY, Case, Group
-from npu_conformance.harness.run.engine import Engine, EngineOptions
-from npu_conformance.harness.run.events import EventLog, Log, read_log
+from npu_conformance.harness.run.events import Log
 from npu_conformance.harness.run.folders import RESULTS
 from npu_conformance.harness.run.results import build
 from npu_conformance.specs.documents.results import (
@@ -48,20 +48,8 @@ def lacks_control(context: Any) -> None:
     context.present(None, "manager_control")
 
 
-def logged(cases: list[Case], subject: Any, path: Path, **options: Any) -> Log:
-    sink = EventLog(path)
-    Engine(cases, subject, sink, EngineOptions(**options)).run()
-    sink.close()
-    return read_log(path)
-
-
 def grouped(make_case: MakeCase) -> list[Case]:
     return [make_case(f"group_{group.value}", group=group) for group in MANDATORY["device"]]
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "report" / "events.jsonl"
 
 
 def test_a_run_in_which_everything_passed_is_conformant(make_case: MakeCase, subject: Any, path: Path) -> None:

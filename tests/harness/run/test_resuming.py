@@ -8,29 +8,18 @@ from typing import Any
 
 import msgspec
 import pytest
+from logged_runs import logged
 
 from npu_conformance.harness.run import resuming
 from npu_conformance.harness.run.cases import Case
-from npu_conformance.harness.run.engine import Engine, EngineOptions
-from npu_conformance.harness.run.events import EventLog, Log, read_log
+from npu_conformance.harness.run.engine import Engine
+from npu_conformance.harness.run.events import EventLog, read_log
 from npu_conformance.harness.run.results import build
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import Digests, Selection
 from npu_conformance.specs.manifest import Manifest
 
 MakeCase = Callable[..., Case]
-
-
-def logged(cases: list[Case], subject: Any, path: Path, **options: Any) -> Log:
-    sink = EventLog(path)
-    Engine(cases, subject, sink, EngineOptions(**options)).run()
-    sink.close()
-    return read_log(path)
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "report" / "events.jsonl"
 
 
 def test_a_run_resumes_behind_a_torn_line(make_case: MakeCase, subject: Any, path: Path) -> None:
