@@ -53,6 +53,9 @@ __all__ = [
 
 FOLDER = Path(__file__).parent
 
+_KEPT = 8192
+"""All stored vectors and more: one area after the other meets them, so that of fewer none would be met again."""
+
 
 class HeaderOperand(msgspec.Struct, frozen=True):
     """What listing knows of an operand.
@@ -128,7 +131,7 @@ def all_headers() -> Iterator[VectorHeader]:
         yield from headers(operation)
 
 
-@cached_while_registered(maxsize=256)
+@cached_while_registered(maxsize=_KEPT)
 def load(operation: str, name: str, folder: Path = FOLDER) -> Vector:
     """One vector by its name; raises KeyError where there is none and DocumentError for a bad file."""
     from npu_conformance.corpus.vectors import loading

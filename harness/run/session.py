@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from npu_conformance.harness.subject.handle import SubjectHandle
     from npu_conformance.harness.subject.loading import Starting
 
+_COLLECTIONS = (10_000, 20, 50)
+"""So many new objects, and collections of the younger generation, before the garbage collector goes through one."""
+
 
 class Summary(msgspec.Struct, frozen=True):
     """The result of a run.
@@ -215,8 +218,10 @@ class Session:
             on_failure=self._failure_writer(opened.options.digests),
             beside=self._beside,
         )
-        # What was made until now lives as long as the run: the collector need not go through it again and again.
+        # What was made until now lives as long as the run: the collector need not go through it again and again,
+        # nor, as often as it does by itself, through all verdicts and vectors that are kept.
         gc.freeze()
+        gc.set_threshold(*_COLLECTIONS)
 
     @property
     def earlier(self) -> tuple[CaseResult, ...]:
