@@ -14,6 +14,7 @@ import sys
 import msgspec
 
 from npu_conformance.adapters.runtime_device.devices import Findings, look
+from npu_conformance.harness.python_processes import environment, python
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.harness.wire.memory import HostMemory
 from npu_conformance.specs.diagnostics.signal_name import signal_name
@@ -24,10 +25,9 @@ _SECONDS = 30.0
 @functools.cache
 def probe(path: str) -> Findings:
     """Look at a library. Raises LoadError, one line, where it cannot be used or dies of being asked."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-    command = [sys.executable, "-m", __name__, path]
+    command = python("-m", __name__, path)
     try:
-        ended = subprocess.run(command, env=environment, capture_output=True, timeout=_SECONDS, check=False)
+        ended = subprocess.run(command, env=environment(), capture_output=True, timeout=_SECONDS, check=False)
     except subprocess.TimeoutExpired:
         raise LoadError(f"plug-in {path}: it did not say which devices it has within {_SECONDS:.0f} seconds") from None
     if ended.returncode < 0:

@@ -13,6 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from npu_conformance.cli.commands import run
+from npu_conformance.cli.commands._selecting import require_selected
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.corpus import zoo
 from npu_conformance.harness.judge.outcome_table import OK, WRONG, is_red
@@ -20,6 +21,7 @@ from npu_conformance.harness.report import lines
 from npu_conformance.harness.report.figures import by_subject
 from npu_conformance.harness.run import selection
 from npu_conformance.harness.run.cases import Scope
+from npu_conformance.harness.run.diagnostics import diagnosed
 from npu_conformance.harness.run.selection import Wanted
 from npu_conformance.harness.run.session import Session
 from npu_conformance.specs.documents.results import Measurement
@@ -30,6 +32,10 @@ from npu_conformance.specs.neuralnetworks.hal import Device
 from npu_conformance.specs.neuralnetworks.types import Capabilities
 
 _FIGURE = "inference"
+_OF_REPORTS = (
+    "scheduler", "shard", "budget", "report", "resume", "last_failed", "baseline", "require_conformant", "vectors",
+)  # fmt: skip
+"""Options of `run` that divide, continue, compare or add to a run: here they would do nothing."""
 _OVERSTATED = 2.0
 """A device that declares so many times the speed that was measured draws work which the CPU would do sooner."""
 
@@ -59,12 +65,16 @@ def execute(options: argparse.Namespace) -> int:
 
     Cases that are red, and an interrupt, leave their models out: they are told, and the exit code is that of the run.
     """
-    if options.beside is None:
-        raise UsageError("capabilities are ratios to a CPU: name one by --beside, such as litert (extra [litert])")
+    _require_sense(options)
     options.report = None
-    with closing(Session(run.run_session_options(options))) as session:
+    wanted = Wanted(tuple(options.targets), options.expression, Scope(options.scope))
+    cases = selection.select(wanted).cases
+    require_selected([case.id for case in cases], wanted)
+    with (
+        diagnosed(options.trace, options.log, options.wire_log),
+        closing(Session(run.run_session_options(options))) as session,
+    ):
         session.prepare()
-        cases = selection.select(Wanted(tuple(options.targets), options.expression, Scope(options.scope))).cases
         device = session.subject.interfaces.device
         if device is None:
             raise UsageError(f"{options.plugin} has no NN HAL device")
@@ -75,6 +85,16 @@ def execute(options: argparse.Namespace) -> int:
     red = [result for result in summary.verdicts if is_red(result.outcome, result.dispositions)]
     print("\n".join([*map(lines.headline, red), *_lines(ratios, options.beside)]))
     return max(summary.exit_code, WRONG if any(ratio.is_overstated for ratio in ratios) else OK)
+
+
+def _require_sense(options: argparse.Namespace) -> None:
+    if options.beside is None:
+        raise UsageError("capabilities are ratios to a CPU: name one by --beside, such as litert (extra [litert])")
+    run.require_sense(options)
+    given = next((name for name in _OF_REPORTS if getattr(options, name)), "")
+    if given or options.processes > 1:
+        flag = f"--{given.replace('_', '-')}" if given else "-n"
+        raise UsageError(f"{flag}: not with capabilities, which are one run of few models and leave no report")
 
 
 def _declared(device: Device) -> Capabilities | None:

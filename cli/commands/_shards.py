@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from npu_conformance.cli.commands._options import session_options
 from npu_conformance.harness.judge.outcome_table import SUITE_FAILED, USAGE
+from npu_conformance.harness.python_processes import python
 from npu_conformance.harness.report.progress import Progress
 from npu_conformance.harness.report.writing import UnwritableError
 from npu_conformance.harness.run import commands, shards, workers
@@ -191,8 +192,7 @@ def run_processes(command_lines: Sequence[Sequence[str]], look: Callable[[], Non
     footers.
     """
     processes = [
-        subprocess.Popen([sys.executable, "-m", "npu_conformance", *command], start_new_session=True)
-        for command in command_lines
+        subprocess.Popen(python("-m", "npu_conformance", *command), start_new_session=True) for command in command_lines
     ]
     try:
         for process in processes:

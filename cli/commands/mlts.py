@@ -91,6 +91,8 @@ def _targets(areas: list[str], models: list[str], case: str = "*") -> list[str]:
 
 def _within(area: str) -> str:
     """An area, id or glob, with the suite before it. Raises UsageError for an area that is none."""
+    if area == _CAPABILITIES:
+        raise UsageError(f"{_CAPABILITIES}: not with areas or ids beside it")
     first = area.removeprefix(f"{_SUITE}.").partition(".")[0]
     if first == _SUITE or first in AREAS or set(first) & set("*?["):
         return area if area.startswith(_SUITE) else f"{_SUITE}.{area}"

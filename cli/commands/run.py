@@ -117,7 +117,7 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _execute(options: argparse.Namespace) -> int:
-    _require_sense(options)
+    require_sense(options)
     wanted = run_session_options(options)
     with diagnosed(options.trace, options.log, options.wire_log):
         starting = start_by_options(wanted)
@@ -126,7 +126,8 @@ def _execute(options: argparse.Namespace) -> int:
         return _running.run(options, wanted, starting)
 
 
-def _require_sense(options: argparse.Namespace) -> None:
+def require_sense(options: argparse.Namespace) -> None:
+    """Raise UsageError for numbers that say nothing, and options that exclude each other."""
     require_positive("-n", options.processes)
     require_positive("-x", options.stop_after)
     if options.scheduler:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from npu_conformance.harness.python_processes import environment, python
 from npu_conformance.harness.subject.private_directory import temporary_folder
 from npu_conformance.harness.subject.process_group import end_group, has_ended
 
@@ -47,8 +46,8 @@ def run(
         words = [argument.replace(FOLDER, str(folder)) for argument in arguments]
         with errors.open("wb") as output:
             process = subprocess.Popen(
-                [sys.executable, "-m", "npu_conformance", *words],
-                env={**os.environ, "PYTHONPATH": import_path()},
+                python("-m", "npu_conformance", *words),
+                env=environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=output,
@@ -67,11 +66,6 @@ def write(folder: Path, files: Mapping[str, bytes]) -> None:
     for path, data in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(data)
-
-
-def import_path() -> str:
-    """PYTHONPATH for a process that is to find what this one finds."""
-    return os.pathsep.join(path or os.getcwd() for path in sys.path)
 
 
 def _wait(process: subprocess.Popen[bytes], stop: threading.Event) -> None:

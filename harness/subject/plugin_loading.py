@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from npu_conformance.harness.python_processes import look_in
 from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.plugin import Plugin
 from npu_conformance.specs.suggestions import did_you_mean
@@ -156,11 +157,9 @@ def is_library(spec: str) -> bool:
 
 
 def look_in_current_folder() -> None:
-    """Let modules of the current folder be found first, as with `python -m`; the command's own path lacks it."""
+    """Let modules of the current folder be found before those that are installed; the command's own path lacks it."""
     with contextlib.suppress(FileNotFoundError):  # somebody has removed the folder
-        here = os.getcwd()
-        if not {here, ""} & set(sys.path):
-            sys.path.insert(0, here)
+        look_in(os.getcwd())
 
 
 def installed() -> dict[str, str]:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 import msgspec
 
 from npu_conformance.harness.judge.verdicts import Crashed
+from npu_conformance.harness.python_processes import python
 from npu_conformance.harness.subject.holdings import children_of
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.harness.subject.stack_signal import STACK_SIGNAL
@@ -287,7 +288,7 @@ def _spawn(control: int, output: int) -> int:
         if control == CONTROL_DESCRIPTOR:
             # dup2 onto itself would leave close-on-exec set.
             os.set_inheritable(control, True)
-        command = [sys.executable, "-c", _PROGRAM]
+        command = python("-c", _PROGRAM)
         # A group of its own: what a host sends to the group of its parent does not reach the harness.
         return os.posix_spawn(sys.executable, command, os.environ, file_actions=actions, setpgroup=0)
     finally:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
 
+from npu_conformance.harness.python_processes import environment, python
 from npu_conformance.harness.subject.holdings import children_of
 from npu_conformance.harness.subject.stack_signal import STACK_SIGNAL, tell_when_asked
 from npu_conformance.specs.forked import end_with_parent, process_control
@@ -163,16 +164,16 @@ class _Program(msgspec.Struct, frozen=True):
         serve_connection(connection, self.plugin, self.options, self.load.directory)
 
     def _execute(self) -> None:
-        # The variable's name is the wire protocol's; importing it from there would load what a command never needs.
-        environment = {**os.environ, "NPU_CONFORMANCE_FD": str(CONTROL_DESCRIPTOR)}
         command = list(self.load.command)
+        variables = dict(os.environ) if command else environment()
+        # The variable's name is the wire protocol's; importing it from there would load what a command never needs.
+        variables["NPU_CONFORMANCE_FD"] = str(CONTROL_DESCRIPTOR)
         if not command:
-            environment["PYTHONPATH"] = os.pathsep.join(filter(None, map(os.fsdecode, self.load.path)))
             options = [f"--plugin-option={name}={value}" for name, value in self.options.items()]
             served = [self.load.spec, "--inherited", self.load.directory]
-            command = [sys.executable, "-m", "npu_conformance.harness.subject.serve", *served, *options]
+            command = python("-m", "npu_conformance.harness.subject.serve", *served, *options)
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-        os.execvpe(command[0], command, environment)
+        os.execvpe(command[0], command, variables)
 
 
 def _imported(load: Load) -> _Program:

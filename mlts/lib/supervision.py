@@ -11,7 +11,6 @@ import math
 import os
 import selectors
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -19,12 +18,13 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
+from npu_conformance.harness.python_processes import python
 from npu_conformance.harness.subject.process_group import end_group, has_ended
 from npu_conformance.mlts.lib.reports import GO, STOP, Line, Moment, Plan, Report, Verdict, encode
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.diagnostics.signal_name import signal_name
 
-WORKER = (sys.executable, "-m", "npu_conformance.mlts.lib.worker")
+WORKER = tuple(python("-m", "npu_conformance.mlts.lib.worker"))
 """The client program. Its one argument, which is appended, is the descriptor of the pipe to report on."""
 _CHUNK = 1 << 16
 _LONGEST_LINE = 1 << 20

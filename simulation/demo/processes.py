@@ -7,12 +7,12 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
+from npu_conformance.harness.python_processes import python
 from npu_conformance.harness.subject.process_group import end_group
 from npu_conformance.simulation.demo.reports import AppEvent, AppPlan, Kind, encode
 
@@ -28,7 +28,7 @@ class _Process:
 
     def __init__(self, words: Sequence[str], stdin: int) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", *words], stdin=stdin, stdout=subprocess.PIPE, bufsize=0, start_new_session=True
+            python("-m", *words), stdin=stdin, stdout=subprocess.PIPE, bufsize=0, start_new_session=True
         )
 
     @property

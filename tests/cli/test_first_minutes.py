@@ -58,6 +58,26 @@ def test_pytest_finds_it_too(folder: Path) -> None:
     assert "1 passed" in finished.stdout
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check", PLUGIN),
+        ("run", "vts.queries", "--plugin", PLUGIN, "-n", "2"),
+        ("run", "vts.queries", "--plugin", PLUGIN, "--isolation", "inprocess"),
+        ("mlts", "stress", "--plugin", PLUGIN),
+        ("fuzz", "documents", "--plugin", PLUGIN, "--runs", "1"),
+    ],
+)
+def test_files_of_a_package_that_are_called_as_pythons_own_do_not_stand_for_them(
+    folder: Path, words: tuple[str, ...]
+) -> None:
+    for name in ("fractions", "numbers", "queue", "selectors", "statistics"):
+        (folder / f"{name}.py").write_text("raise RuntimeError('a file of the vendor')\n")
+    finished = started(folder, "npu-conformance", *words)
+    assert "a file of the vendor" not in finished.stdout + finished.stderr
+    assert finished.returncode in (0, 1), finished.stderr
+
+
 def test_what_a_driver_does_not_have_yet_is_no_finding(folder: Path) -> None:
     finished = started(folder, "npu-conformance", "run", "fuzz.models", "--plugin", PLUGIN, "-q")
     assert (finished.returncode, "mostly since Device.prepareModel is not implemented" in finished.stdout) == (0, True)

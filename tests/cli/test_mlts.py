@@ -118,13 +118,39 @@ def test_the_help_tells_every_area(mlts: Mlts, capsys: pytest.CaptureFixture[str
         (("latencies",), "(did you mean latency?)"),
         (("stress", "--models", "digits_conv"), "--models: stress has no cases of single models"),
         (("--models", "digits_conv", "latency"), "--models: latency is an area; name areas before --models"),
+        (("capabilities", "latency"), "capabilities: not with areas or ids beside it"),
     ],
 )
 def test_what_nobody_can_mean_is_told(words: tuple[str, ...], expected: str, mlts: Mlts) -> None:
-    code, _, err = mlts(*words, "--plugin", "reference")
+    code, _, err = mlts(*words, "--plugin", "reference", "--beside", "reference")
     assert code == 2
     assert expected in err
     assert err.count("\n") == 1
+
+
+def test_capabilities_of_no_model_are_refused(mlts: Mlts) -> None:
+    code, out, err = mlts("capabilities", "-k", "nosuch", "--plugin", "reference", "--beside", "reference")
+    assert (code, out) == (2, "")
+    assert "npu-conformance: nothing is selected by -k 'nosuch'" in err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("-n", "2"), ("--shard", "1/2"), ("--budget", "9s"), ("--report", "report"), ("--resume",), ("--last-failed",),
+        ("--baseline", "report"), ("--require-conformant",), ("--vectors", "mine"),
+    ],
+)  # fmt: skip
+def test_what_capabilities_cannot_do_is_refused(words: tuple[str, ...], mlts: Mlts) -> None:
+    code, out, err = mlts("capabilities", *ONE, "--beside", "reference", *words)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"npu-conformance: {words[0]}: not with capabilities")
+    assert err.count("\n") == 1
+
+
+def test_capabilities_write_the_log_of_the_wire(mlts: Mlts, tmp_path: Path) -> None:
+    mlts("capabilities", *ONE, "--beside", "reference", "--wire-log", "wire.log")
+    assert "prepareModel" in (tmp_path / "wire.log").read_text()
 
 
 def test_what_the_capabilities_lack_is_told(mlts: Mlts, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from dataclasses import dataclass, field
@@ -24,7 +23,7 @@ from npu_conformance.fuzz.lib.current_input import CurrentInput
 from npu_conformance.fuzz.lib.ending import Ending
 from npu_conformance.fuzz.lib.reducing import AFTER_A_HANG, knows_hangs
 from npu_conformance.fuzz.lib.worker import JOB, START
-from npu_conformance.harness.run import commands
+from npu_conformance.harness.python_processes import environment, python
 from npu_conformance.harness.subject.process_group import end_group, has_ended
 from npu_conformance.harness.wire.starvation import starved
 from npu_conformance.specs import documents
@@ -112,11 +111,10 @@ class RoundProcess:
     def watch(self) -> None:
         """Run the process to its end, or kill it where one input takes too long."""
         began = time.monotonic()
-        environment = {**os.environ, "PYTHONPATH": commands.import_path(), "TMPDIR": str(self._folder)}
         with (self._folder / deaths.OUTPUT).open("wb") as output:
             process = subprocess.Popen(
-                [sys.executable, str(self._launcher), str(self._folder / JOB)],
-                env=environment,
+                python(str(self._launcher), str(self._folder / JOB)),
+                env={**environment(), "TMPDIR": str(self._folder)},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,

@@ -1,0 +1,36 @@
+"""How processes of the suite's own find modules, and what they leave to drivers in other languages."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from npu_conformance.harness.python_processes import environment, look_in, python
+
+
+def test_what_was_added_to_the_path_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "added_meanwhile.py").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    subprocess.run(python("-c", "import added_meanwhile"), env=environment(), check=True)
+
+
+def test_another_python_is_not_led_to_the_library_of_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", "/given/first")
+    folders = environment()["PYTHONPATH"].split(os.pathsep)
+    assert folders[0] == "/given/first"
+    assert not {os.path.dirname(os.__file__), os.path.dirname(os.path.dirname(pytest.__file__))} & set(folders)
+
+
+def test_the_current_folder_comes_behind_the_standard_library_and_before_what_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    look_in(str(tmp_path))
+    look_in(str(tmp_path))
+    assert sys.path.count(str(tmp_path)) == 1
+    library, installed = os.path.dirname(os.__file__), os.path.dirname(os.path.dirname(pytest.__file__))
+    assert sys.path.index(library) < sys.path.index(str(tmp_path)) < sys.path.index(installed)
