@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from npu_conformance.cli.commands._numbers import require_positive
-from npu_conformance.cli.commands._output import write_text
+from npu_conformance.cli.commands._output import reserved, write_text
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
 from npu_conformance.harness.judge.verdicts import CaseEnded
@@ -33,9 +33,7 @@ def execute(options: argparse.Namespace) -> int:
     require_positive("--inferences", options.inferences)
     if options.listen and not options.listen.startswith("unix:"):
         raise UsageError(f"--listen: expected unix:PATH, found {options.listen!r}")
-    if options.trace is not None:
-        write_text(options.trace, "[]\n")  # fails before anything starts where it cannot be written
-    with Interruption(), temporary_folder() as folder:
+    with reserved(options.trace), Interruption(), temporary_folder() as folder:
         try:
             address = options.listen or f"unix:{folder}/npu.socket"
             given = _options(options.plugin, options.plugin_option)

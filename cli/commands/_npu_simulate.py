@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from npu_conformance.cli.commands._output import print_json, write_text
+from npu_conformance.cli.commands._output import print_json, reserved, write_text
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
 from npu_conformance.simulation import generate, page, table, world
@@ -48,10 +48,11 @@ def execute(options: argparse.Namespace) -> int:
     if options.write_scenario is not None:
         write_text(options.write_scenario, msgspec.json.format(msgspec.json.encode(scenario), indent=1).decode() + "\n")
         return OK
-    if options.html is not None:
-        write_text(options.html, "")  # fails before the work where it cannot be written
     try:
-        report = world.simulate(scenario, _Stopwatch().tell)
+        with reserved(options.html):
+            report = world.simulate(scenario, _Stopwatch().tell)
+            if options.html is not None:
+                write_text(options.html, page.page(report))
     except Violation as violation:
         print(f"npu-conformance: {violation}", file=sys.stderr)
         return WRONG
@@ -59,8 +60,6 @@ def execute(options: argparse.Namespace) -> int:
         print_json(report)
     else:
         print("\n".join(table.lines(report)))
-    if options.html is not None:
-        write_text(options.html, page.page(report))
     return OK
 
 

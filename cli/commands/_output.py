@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from npu_conformance.cli.errors import UsageError
@@ -16,6 +18,27 @@ def print_json(answer: object) -> None:
 
 
 STANDARD_OUTPUT = "-"
+
+
+@contextlib.contextmanager
+def reserved(path: Path | None) -> Iterator[None]:
+    """Make a file before the work for it begins, and take it away again where nothing comes of that.
+
+    Raises UsageError where it cannot be written: the work would be in vain.
+    """
+    if path is None or str(path) == STANDARD_OUTPUT:
+        yield
+        return
+    is_new = not path.exists()
+    try:
+        path.touch()
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {error.strerror}") from None
+    try:
+        yield
+    finally:
+        if is_new and path.exists() and not path.stat().st_size:
+            path.unlink()
 
 
 def write_text(path: Path, text: str) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.specs.diagnostics import shell
+from npu_conformance.specs.documents import DocumentError
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Vector
@@ -34,7 +35,12 @@ def of_file(path: Path, form: Form) -> str:
     failure = failures.load(path)
     if failure.case.startswith(_FUZZ) and isinstance(failure.payload, dict) and "lines" in failure.payload:
         return _of_finding(path, failure, form)
-    found = _of_payload(failure.payload)
+    try:
+        found = _of_payload(failure.payload)
+    except DocumentError:
+        raise
+    except Exception as error:  # the payload comes from a file: whatever it raises is told of the file
+        raise UsageError(f"{path}: $.payload: no model can be made of it: {type(error).__name__}: {error}") from error
     if not found:
         again = f"npu-conformance replay {shell.quoted(str(path))}"
         raise UsageError(f"{path}: {failure.case} has no model of its own; to run it again: {again}")
@@ -93,7 +99,8 @@ def _of_payload(payload: Any) -> list[Shown]:
         return []
     if "vector" in payload:
         return [Shown("", vector_from(payload))]
-    return [Shown(name, vector_from(one)) for name, one in payload.get("graphs", {}).items()]
+    graphs = payload.get("graphs")
+    return [Shown(name, vector_from(one)) for name, one in graphs.items()] if isinstance(graphs, dict) else []
 
 
 def _of_finding(path: Path, failure: FailureFile, form: Form) -> str:
@@ -116,12 +123,16 @@ def _of_finding(path: Path, failure: FailureFile, form: Form) -> str:
         return in_form([Shown("", vector)], form)
     if form == "dot":
         raise UsageError(f"{path}: a finding of {fuzzer} has no model to draw")
-    if fuzzer == "requests" and form == "text":
-        from npu_conformance.cli.commands import _stored_vectors
+    said = in_words(fuzzer, data) if fuzzer == "requests" and form == "text" else ""
+    return f"{_of_request(data)}\n{said}" if said else data.decode(errors="replace")
 
-        named = json.loads(data)["vector"].replace("/", ".", 1)
-        return f"{in_form([Shown('', one) for one in _stored_vectors.named(named)], form)}\n{in_words(fuzzer, data)}"
-    return data.decode(errors="replace")
+
+def _of_request(data: bytes) -> str:
+    """The vector that a request is for."""
+    from npu_conformance.cli.commands import _stored_vectors
+
+    named = json.loads(data)["vector"].replace("/", ".", 1)
+    return in_form([Shown("", one) for one in _stored_vectors.named(named)], "text")
 
 
 def _made(case: str, configuration: str) -> Iterator[Shown]:

@@ -22,8 +22,7 @@ from npu_conformance.cli.commands._grades import (
     meaning_of,
 )
 from npu_conformance.cli.commands._options import add_catalogue_option, add_plugin_options, session_options
-from npu_conformance.cli.commands._output import print_json, write_text
-from npu_conformance.cli.errors import UsageError
+from npu_conformance.cli.commands._output import print_json, reserved, write_text
 from npu_conformance.harness.judge import claim_proposals
 from npu_conformance.harness.judge.outcome_table import OK, WRONG, is_red
 from npu_conformance.harness.report.lines import details, headline
@@ -173,20 +172,13 @@ def _grade(summary: Summary) -> Grade:
 
 def _write_claims(options: argparse.Namespace, path: Path) -> int:
     """Run all of vts, and write the claims that no verdict speaks against."""
-    try:
-        path.touch()  # before the run: it would be in vain
-    except OSError as error:
-        raise UsageError(f"--write-claims: {path}: {error.strerror}") from None
-    session = Session(session_options(options, report=None))
-    try:
+    with reserved(path), closing(Session(session_options(options, report=None))) as session:
         cases = selection.select(Wanted(_CLAIMABLE)).cases
         with closing(progress_for(len(cases))) as progress:
             session.start(cases, sinks=[progress])
             verdicts = _run_whole(session).verdicts
         found = claim_proposals.proposed(verdicts, session.subject.version)
-    finally:
-        session.close()
-    write_text(path, claim_proposals.text(found))
+        write_text(path, claim_proposals.text(found))
     claimed = {name for claim in found for name in claim.operations}
     left = sorted({region.operation for region in claim_proposals.executed(verdicts)} - claimed)
     known = {name for claim in found if claim.known_sizes for name in claim.operations}

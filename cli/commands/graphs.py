@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from npu_conformance.vts.lib.graph_tally import Found, Tally
 
 _SECONDS = 10.0
+_LONGEST = 40
+"""Characters of a range of seeds. Python has a limit for the digits of a number, too, and another exception for it."""
 _FOLDER = Path(".npu-conformance/graphs")
 _TYPES = ("float32", "float16", "int32", "bool8", "quant8", "quant8_signed")
 
@@ -159,8 +161,9 @@ def _all_seeds(options: argparse.Namespace) -> Iterator[int]:
 
 def _range(text: str) -> range:
     first, separator, last = text.partition(":")
-    if not first.isdecimal() or (separator and not last.isdecimal()):
-        raise UsageError(f"--seeds: expected A:B or A, found {text!r}")
+    are_numbers = first.isdecimal() and (last.isdecimal() or not separator) and len(text) <= _LONGEST
+    if not are_numbers:
+        raise UsageError(f"--seeds: expected A:B or A, found {text[:_LONGEST]!r}")
     seeds = range(int(first), int(last) if separator else int(first) + 1)
     if not seeds:
         raise UsageError(f"--seeds {text}: there is no seed from {first} to before {last}")

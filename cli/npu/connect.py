@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 
-from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.judge.outcome_table import WRONG
+from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.specs.diagnostics.one_line import one_line
+from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.npu.manager import Manager
 
 
@@ -24,6 +28,18 @@ def reached(address: str, key_file: str | None) -> Iterator[SubjectHandle]:
         yield subject
     finally:
         subject.close()
+
+
+def told_of(address: str, act: Callable[[], int]) -> int:
+    """Do something with the manager at an address, and return the exit code of that.
+
+    WRONG, and one line, where the manager refuses, lacks the method, breaks the protocol or dies.
+    """
+    try:
+        return act()
+    except (CaseEnded, InterfaceError) as ended:
+        print(f"{address}: {one_line(str(ended))}", file=sys.stderr)
+        return WRONG
 
 
 def manager_as(subject: SubjectHandle, uid: int) -> Manager:

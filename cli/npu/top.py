@@ -7,13 +7,11 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
-from npu_conformance.cli.npu.connect import manager_as, reached
-from npu_conformance.harness.judge.outcome_table import OK, WRONG
-from npu_conformance.harness.judge.verdicts import CaseEnded
+from npu_conformance.cli.npu.connect import manager_as, reached, told_of
+from npu_conformance.harness.judge.outcome_table import OK
 from npu_conformance.harness.subject.handle import SubjectHandle
-from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.diagnostics.stacks import printable
-from npu_conformance.specs.errors import SecurityDenied, Unsupported
+from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.npu.types import SHELL_UID, AppSnapshot, ManagerSnapshot, ModelSize, ModelSnapshot, Policy
 
 _EACH_SECONDS = 1.0
@@ -26,6 +24,10 @@ _NO_MODEL = ("-",) * 5
 
 def execute(options: argparse.Namespace) -> int:
     """Print the table once, or each second until interrupted. WRONG where the manager refused, or died meanwhile."""
+    return told_of(options.address, lambda: _shown(options))
+
+
+def _shown(options: argparse.Namespace) -> int:
     try:
         with reached(options.address, options.key_file) as subject:
             for number, text in enumerate(_texts(subject)):
@@ -36,9 +38,6 @@ def execute(options: argparse.Namespace) -> int:
                 time.sleep(_EACH_SECONDS)
     except KeyboardInterrupt:
         print()
-    except (CaseEnded, SecurityDenied) as ended:
-        print(f"{options.address}: {one_line(str(ended))}", file=sys.stderr)
-        return WRONG
     return OK
 
 

@@ -10,7 +10,7 @@ from typing import Protocol
 import msgspec
 
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed
-from npu_conformance.harness.subject.addresses import host_and_port
+from npu_conformance.harness.subject.addresses import host_and_port, within_reach
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.harness.subject.reset import Reset
 from npu_conformance.harness.subject.shared_files import FileStore
@@ -258,7 +258,8 @@ def _connect_unix(path: str) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _time_of_kernel(_CONNECT_SECONDS))
-        connection.connect(path)
+        with within_reach(path) as name:
+            connection.connect(name)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _time_of_kernel(0))
     except BlockingIOError:
         connection.close()

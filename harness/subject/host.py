@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 
+from npu_conformance.harness.subject.addresses import within_reach
 from npu_conformance.harness.subject.stack_signal import tell_stacks
 from npu_conformance.harness.wire.framing import LineSocket
 from npu_conformance.harness.wire.paths import NOWHERE, Paths
@@ -43,7 +44,8 @@ def listen_unix(path: str) -> socket.socket:
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
     try:
-        listener.bind(path)
+        with within_reach(path) as name:
+            listener.bind(name)
         listener.listen()
     except OSError:
         listener.close()

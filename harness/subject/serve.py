@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import functools
 import ipaddress
 import os
 import secrets
@@ -21,7 +20,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 
 from npu_conformance.harness.judge.outcome_table import OK, USAGE
-from npu_conformance.harness.subject.addresses import host_and_port
+from npu_conformance.harness.subject.addresses import host_and_port, within_reach
 from npu_conformance.harness.subject.host import limit_memory, listen_unix, serve_connection, serve_in_thread
 from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin, manifest_of
 from npu_conformance.harness.subject.plugin_options import parse_options, require_options
@@ -84,7 +83,8 @@ def _remove_deserted(path: str) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.setblocking(False)
         try:
-            probe.connect(path)
+            with within_reach(path) as name:
+                probe.connect(name)
         except BlockingIOError:
             return  # somebody listens there, and has much to do
         except ConnectionRefusedError:
@@ -126,18 +126,40 @@ def execute(parsed: argparse.Namespace) -> int:
     if parsed.end_with_parent:
         end_with_parent()
     try:
-        plugin = load_plugin(parsed.plugin)
         if parsed.inherited is not None:
-            _serve_inherited(plugin, options, parsed.inherited)
+            _serve_inherited(load_plugin(parsed.plugin), options, parsed.inherited)
         else:
-            require_options(manifest_of(plugin, parsed.plugin, options), parsed.plugin, options)
-            key = read_or_make_key(parsed.key_file) if parsed.key_file else None
-            announce = functools.partial(print, flush=True)
-            with _interrupted_by_sigterm():  # the socket's file goes with the server
-                serve(plugin, parsed.listen, options, key, announce, own_process=True)
+            _serve_listening(parsed, options)
     except KeyboardInterrupt:
         pass
     return OK
+
+
+def _serve_listening(parsed: argparse.Namespace, options: dict[str, str]) -> None:
+    with _only_the_address() as announce:
+        plugin = load_plugin(parsed.plugin)
+        require_options(manifest_of(plugin, parsed.plugin, options), parsed.plugin, options)
+        key = read_or_make_key(parsed.key_file) if parsed.key_file else None
+        with _interrupted_by_sigterm():  # the socket's file goes with the server
+            serve(plugin, parsed.listen, options, key, announce, own_process=True)
+
+
+@contextlib.contextmanager
+def _only_the_address() -> Iterator[Callable[[str], None]]:
+    """Gives what prints the address on standard output, where it is the first line: all else goes to standard error."""
+    sys.stdout.flush()
+    output = os.dup(1)
+    os.dup2(2, 1)
+
+    def announce(address: str) -> None:
+        os.write(output, os.fsencode(f"{address}\n"))
+
+    try:
+        yield announce
+    finally:
+        sys.stdout.flush()
+        os.dup2(output, 1)
+        os.close(output)
 
 
 @contextlib.contextmanager

@@ -199,6 +199,11 @@ def files(tmp_path: Path) -> None:
         (["faults", "--list", "no-such-*"], "no fault is called no-such-*"),
         (["faults", "--variants", "npu-narrow", "-k", "vts.burst.slots"], "none of the cases applies to any of these"),
         (["faults", "--mutants", "-5"], "--mutants: expected a number from 0 up, found -5"),
+        (
+            ["graphs", "--plugin", FIRST_DAY, "--seeds", "1" * 5000],
+            "--seeds: expected A:B or A, found '1111111111111111111111111111111111111111'",
+        ),
+        (["check", FIRST_DAY, "--write-claims", "no/claims.json"], "no/claims.json: cannot be written: No such file"),
         (["schemas", "--check", "broken.json"], "--check needs the NAME of a schema"),
         (["vectors", "table", "--write", "no/table.md"], "no/table.md: cannot be written: No such file or directory"),
         (["serve", "nonsense", "--listen", "tcp:127.0.0.1:0"], "unknown plug-in 'nonsense'"),

@@ -313,6 +313,36 @@ def test_a_terminal_only_shows_what_a_manager_sends(
     assert "x\\x1b[2Jy\n" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("words", [["top", "--once"], ["shell", "info"]])
+def test_a_manager_that_cannot_answer_is_told_of_in_one_line(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    interfaces = SimpleNamespace(manager=Manager(), manager_control=None)
+    subject = SimpleNamespace(interfaces=interfaces, application=lambda uid: SimpleNamespace(interfaces=interfaces))
+    for module in (npu_top, npu_shell):
+        monkeypatch.setattr(module, "reached", lambda *_: contextlib.nullcontext(subject))
+    assert main(["npu", words[0], "unix:/manager", *words[1:]]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("unix:/manager: Manager.")
+    assert told.count("\n") == 1
+
+
+def test_a_plug_in_that_prints_and_a_long_path_are_in_nobodys_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "talks.py").write_text("print('driver 1.0')\nfrom npu_conformance.adapters.reference import plugin\n")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")
+    (tmp_path / ("long" * 30)).mkdir()
+    address = f"unix:{tmp_path}/{'long' * 30}/npu.socket"
+    process = ManagerProcess("talks:plugin", address, [], SECONDS)
+    try:
+        assert process.address == address
+        assert main(["npu", "shell", address, "info"]) == 0
+        assert capsys.readouterr().out.startswith("Policy: ")
+    finally:
+        process.close()
+
+
 @pytest.fixture
 def top(address: str) -> Iterator[subprocess.Popen[str]]:
     """A top that has shown its first table."""

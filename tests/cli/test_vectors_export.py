@@ -95,6 +95,7 @@ def test_show_takes_drawn_models(capsys: pytest.CaptureFixture[str]) -> None:
     ("fuzzer", "lines", "text"),
     [
         ("requests", ['{"vector":"ABS/float32_rank1","edits":[["inputs",0,"length",3]]}'], "edited: inputs 0 length 3"),
+        ("requests", ["no JSON"], "no JSON"),
         ("models", [EMPTY.decode()], "model of 1 graph and 0 pools"),
         ("wire", ["{}", "x"], "{}\nx"),
     ],
@@ -116,6 +117,23 @@ def test_show_says_what_has_no_model(tmp_path: Path, capsys: pytest.CaptureFixtu
         file.write_bytes(replay_file(fuzzer, found, START, SETTINGS, str(file)))
         assert main(["vectors", "show", str(file), "--as", "dot"]) == USAGE
         assert capsys.readouterr().err == f"npu-conformance: {file}: {problem}\n"
+
+
+@pytest.mark.parametrize(
+    "payload", [{"graphs": {"one": {}}}, {"vector": [], "operation": "ADD", "id": "x"}, {"graphs": []}]
+)
+def test_show_says_that_no_model_can_be_made_of_a_payload(
+    payload: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "finding.json"
+    found = Sighting(kind="crash", where="SIGSEGV", message="it died", data=b"x", execution=1)
+    file.write_bytes(replay_file("wire", found, START, SETTINGS, str(file)))
+    document = json.loads(file.read_bytes())
+    file.write_text(json.dumps({**document, "case": "vts.generated.ADD.x", "payload": payload}))
+    assert main(["vectors", "show", str(file)]) == USAGE
+    said = capsys.readouterr().err
+    assert said.startswith(f"npu-conformance: {file}: ")
+    assert said.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def _case(name: str, corrupt: Callable[[RequestPacket], Packets]) -> Case:
         f"vts.burst.malformed.{name}",
         run,
         requirements,
-        (corrupt.__doc__ or "").splitlines()[0],
+        (corrupt.__doc__ or "").partition("\n")[0],
         since=Version.V1_2,
         until=HIDL_LAST,
         group=Group.VALIDATION,

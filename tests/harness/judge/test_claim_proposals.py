@@ -166,3 +166,15 @@ def test_the_command_writes_claims_that_a_manifest_can_read(tmp_path: Path, monk
     assert main(["check", FAULTY, *options, "--write-claims", str(file)]) == 0
     assert read_claims(file) == (Claim(operations=("ADD", "RELU"), types=(FLOAT32,), since=Version.V1_2),)
     assert main(["check", FAULTY, *options, "--write-claims", str(tmp_path / "none" / "c.json")]) == 2
+
+
+def test_the_command_leaves_no_file_without_claims(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(check, "_CLAIMABLE", ("vts.generated.FLOOR",))
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", "no_such:plugin", "--write-claims", "claims.json"]) == 2
+    options = ["--plugin-option", "fault=tiny", "--hal", "1.2", "--isolation", "inprocess"]
+    main(["check", FAULTY, *options, "--write-claims", "-"])
+    assert capsys.readouterr().out.startswith("[")
+    assert list(tmp_path.iterdir()) == []
