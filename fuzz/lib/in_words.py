@@ -20,7 +20,7 @@ def in_words(fuzzer: str, data: bytes) -> str:
     words = {"models": _model, "requests": _request, "differential": _vector}.get(fuzzer)
     try:
         line = one_line(words(data)) if words else ""
-    except (*UNREADABLE, RecursionError):
+    except UNREADABLE:
         return ""
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 4]} ..."
 

@@ -9,8 +9,8 @@ import msgspec
 
 from npu_conformance.specs.documents import Document
 
-UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError)
-"""What decoding JSON of a type raises for bytes that are none."""
+UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
+"""What decoding JSON of a type raises for bytes that are none: no UTF-8, numbers beyond any type, deep nesting."""
 
 
 class Lines(Document, frozen=True):
@@ -23,6 +23,14 @@ class Lines(Document, frozen=True):
     def data(self) -> bytes:
         """The bytes."""
         return "\n".join(self.lines).encode(self.encoding)
+
+
+def indented(data: bytes) -> bytes:
+    """JSON as a person reads it; other bytes as they are."""
+    try:
+        return msgspec.json.format(data, indent=1)
+    except UNREADABLE:
+        return data
 
 
 def digest(data: bytes) -> str:

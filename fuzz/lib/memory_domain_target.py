@@ -56,7 +56,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.executing.execution import ExecutionOptions
-from npu_conformance.harness.run.executing.executors import EXECUTORS, executors
+from npu_conformance.harness.run.executing.executors import EXECUTORS, naming_buffers
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.memory_kinds import aidl_form
 from npu_conformance.harness.subject.pools import Pool
@@ -87,7 +87,7 @@ class MemoryDomainTarget(HistoryTarget[Step]):
         if subject.version < Version.V1_3:
             raise NotApplicable("there are no memory domains before HAL 1.3")
         self._kinds = kinds(subject.version)
-        self._ways = ways_of(subject.version)
+        self._ways = naming_buffers(subject.version)
         self._models: dict[int, BufferModel | None] = {}
         names = list(self._kinds)
         super().__init__(subject, histories_of(names, len(self._ways)), seeds_of(names, len(self._ways)))
@@ -116,11 +116,6 @@ class MemoryDomainTarget(HistoryTarget[Step]):
     def _renew(self) -> None:
         self._models.clear()
         super()._renew()
-
-
-def ways_of(version: Version) -> tuple[str, ...]:
-    """The ways to execute on memory of the device: HIDL's packets cannot name it."""
-    return tuple(name for name in executors(version) if version.is_aidl or name != "burst")
 
 
 class _Fixture:

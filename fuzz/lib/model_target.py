@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from npu_conformance.fuzz.lib import model_mutator
 from npu_conformance.fuzz.lib.choices import Choices
+from npu_conformance.fuzz.lib.inputs import UNREADABLE, indented
 from npu_conformance.fuzz.lib.model_judge import judge
 from npu_conformance.fuzz.lib.model_pieces import pieces
 from npu_conformance.fuzz.lib.sendable import is_sendable
@@ -16,7 +17,6 @@ from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.neuralnetworks.types import Memory, Model, Subgraph
 from npu_conformance.specs.versions import Version
 
-UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)
 _DECODER = msgspec.json.Decoder(Model)
 _POOL_SIZE = 4096
 
@@ -58,10 +58,7 @@ class ModelTarget:
 
     def readable(self, data: bytes) -> bytes:
         """The JSON, indented."""
-        try:
-            return msgspec.json.format(data, indent=1)
-        except UNREADABLE:
-            return data
+        return indented(data)
 
 
 def _as_of(model: Model, version: Version) -> Model:

@@ -12,7 +12,7 @@ import msgspec
 
 from npu_conformance.fuzz.lib import request_judge
 from npu_conformance.fuzz.lib.choices import Choices
-from npu_conformance.fuzz.lib.inputs import UNREADABLE
+from npu_conformance.fuzz.lib.inputs import UNREADABLE, indented
 from npu_conformance.fuzz.lib.prepared_vectors import PreparedVectors
 from npu_conformance.fuzz.lib.request_edits import BOUNDARIES, FIELDS, Draft, Edit, draft_of, moving, new_value
 from npu_conformance.fuzz.lib.sendable import are_sendable
@@ -96,10 +96,7 @@ class RequestTarget:
 
     def readable(self, data: bytes) -> bytes:
         """The JSON, indented."""
-        try:
-            return msgspec.json.format(data, indent=1)
-        except UNREADABLE:
-            return data
+        return indented(data)
 
     def _draft(self, given: RequestInput) -> Draft:
         """What an input makes of its vector's request; of the first vector's where there is none of that name."""

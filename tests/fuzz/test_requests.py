@@ -8,7 +8,7 @@ from fuzzing import finding, first_finding, refuses
 
 from npu_conformance.fuzz import requests
 from npu_conformance.fuzz.lib.choices import Choices
-from npu_conformance.fuzz.lib.inputs import lines_of
+from npu_conformance.fuzz.lib.inputs import indented, lines_of
 from npu_conformance.fuzz.lib.prepared_vectors import PreparedVectors
 from npu_conformance.fuzz.lib.request_edits import draft_of, moving
 from npu_conformance.fuzz.lib.request_target import RequestInput, RequestTarget
@@ -113,3 +113,9 @@ def test_a_device_that_prepares_nothing_has_nothing_to_attack(monkeypatch: pytes
     target = RequestTarget(open_subject("reference", {}, "inprocess"))
     with pytest.raises(NotApplicable, match="the device prepares none of the models that were tried"):
         target.run(target.seeds[0])
+
+
+def test_json_that_is_nested_too_deeply_is_shown_as_it_is() -> None:
+    deep = b"[" * 100_000
+    assert indented(deep) == deep
+    assert indented(b"[1]") == b"[\n 1\n]"
