@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from npu_conformance.cli.commands import _stored_vectors
@@ -13,6 +14,7 @@ from npu_conformance.harness.judge.outcome_table import OK, WRONG
 from npu_conformance.specs.suggestions import did_you_mean
 
 if TYPE_CHECKING:
+    from npu_conformance.cli.commands._witness_tally import Tally
     from npu_conformance.corpus.vectors import Vector
     from npu_conformance.corpus.witnesses import Engine
 
@@ -20,41 +22,66 @@ ENGINES = ("litert", "tflm", "onnx")
 """The witnesses that come with this project, by their names in vectors."""
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """What is asked about. given: yields the vectors. engines: who is asked in any case. problems: bad vectors."""
+
+    operations: list[str]
+    given: Callable[..., Iterator[Vector]]
+    engines: Mapping[str, Engine]
+    problems: int = 0
+
+
 def execute(options: argparse.Namespace) -> int:
     """Ask the oracle, and the engines and the driver of the command line, about stored vectors or the user's own."""
-    from npu_conformance.cli.commands import _own_vectors
-    from npu_conformance.cli.commands._witness_process import testimonies
-    from npu_conformance.cli.commands._witness_tally import Tally
-    from npu_conformance.corpus import contradicted, vectors, witnesses
     from npu_conformance.corpus.vectors import writing
 
+    _require_sense(options)
+    asked = _own(options) if options.vectors else _of_this_project(options)
+    drivers = _drivers(options)
+    witnesses = {**asked.engines, **{spec: _engine(spec) for spec in options.engine}, **drivers}
+    tallies = [_tally(asked, name, engine, refused=name in drivers) for name, engine in witnesses.items()]
+    for tally in tallies:
+        print(tally.summary())
+        if options.record and tally.engine != "oracle":
+            writing.record(tally.engine, tally.agreed, tally.taken)
+    return WRONG if asked.problems or any(tally.disagreed for tally in tallies) else OK
+
+
+def _require_sense(options: argparse.Namespace) -> None:
     if options.record and not (options.engine or options.driver):
         raise UsageError("--record needs an --engine or a --driver: the oracle is a witness of all vectors anyway")
-    if options.record and options.catalogue:
-        raise UsageError("--record writes to the vectors of this project: leave out --catalogue")
-    if options.record and options.vectors:
-        raise UsageError("--record writes to the vectors of this project: leave out --vectors")
-    problems = 0
-    if options.vectors:
-        operations, given, problems = _own_vectors.read(options.vectors, options.operations)
-        engines: dict[str, Engine] = {contradicted.NAME: contradicted.oracle}
-    else:
-        operations = _stored_vectors.operations(
-            options.operations, (*vectors.operations(), *vectors.registered_operations())
-        )
-        given, engines = functools.partial(_stored, operations), {"oracle": witnesses.oracle}
-    engines.update((spec, _engine(spec)) for spec in options.engine)
-    drivers = _drivers(options)
-    tallies = {name: Tally(name, operations) for name in (*engines, *drivers)}
-    for name, engine in (engines | drivers).items():
-        asked = functools.partial(given, refused=name in drivers)
-        for vector, testimony in zip(asked(), testimonies(asked, name, engine), strict=True):
-            tallies[name].add(vector, testimony)
-    for name, tally in tallies.items():
-        print(tally.summary())
-        if options.record and name != "oracle":
-            writing.record(name, tally.agreed, tally.taken)
-    return WRONG if problems or any(tally.disagreed for tally in tallies.values()) else OK
+    for flag in ("catalogue", "vectors"):
+        if options.record and getattr(options, flag):
+            raise UsageError(f"--record writes to the vectors of this project: leave out --{flag}")
+
+
+def _own(options: argparse.Namespace) -> _Asked:
+    from npu_conformance.cli.commands import _own_vectors
+    from npu_conformance.corpus import contradicted
+
+    operations, given, problems = _own_vectors.read(options.vectors, options.operations)
+    return _Asked(operations, given, {contradicted.NAME: contradicted.oracle}, problems)
+
+
+def _of_this_project(options: argparse.Namespace) -> _Asked:
+    from npu_conformance.corpus import vectors, witnesses
+
+    known = (*vectors.operations(), *vectors.registered_operations())
+    operations = _stored_vectors.operations(options.operations, known)
+    return _Asked(operations, functools.partial(_stored, operations), {"oracle": witnesses.oracle})
+
+
+def _tally(asked: _Asked, name: str, engine: Engine, *, refused: bool) -> Tally:
+    """What a witness says of all vectors. refused: asked of those that have to be refused, too."""
+    from npu_conformance.cli.commands._witness_process import testimonies
+    from npu_conformance.cli.commands._witness_tally import Tally
+
+    tally = Tally(name, asked.operations)
+    given = functools.partial(asked.given, refused=refused)
+    for vector, testimony in zip(given(), testimonies(given, name, engine), strict=True):
+        tally.add(vector, testimony)
+    return tally
 
 
 def _stored(operations: list[str], *, refused: bool) -> Iterator[Vector]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,19 +97,7 @@ def _rest(job: RoundJob, part: _Part) -> RoundJob | None:
 
 
 def _whole(job: RoundJob, parts: list[_Part]) -> RoundResult:
-    repeats: dict[str, int] = {}
-    known, sightings = set(job.known), []
-    before = 0.0
-    for part in parts:
-        for sighting in part.sightings:
-            if sighting.signature in known and not sighting.is_another:
-                repeats[sighting.signature] = repeats.get(sighting.signature, 0) + 1
-            else:
-                sightings.append(replace(sighting, after=before + part.start_seconds + sighting.after))
-                known.add(sighting.signature)
-        for name, count in (*part.tally.repeats.items(), *((name, 1) for name in part.elsewhere)):
-            repeats[name] = repeats.get(name, 0) + count
-        before += part.start_seconds + part.seconds + part.reducing_seconds
+    sightings, repeats = _met(job, parts)
     return RoundResult(
         fuzzer=job.fuzzer,
         engine=job.engine,
@@ -117,13 +106,32 @@ def _whole(job: RoundJob, parts: list[_Part]) -> RoundResult:
         start_seconds=sum(part.start_seconds for part in parts),
         reducing_seconds=sum(part.reducing_seconds for part in parts),
         kept=tuple(kept for part in parts for kept in part.kept),
-        sightings=tuple(sightings),
-        repeats=repeats,
+        sightings=sightings,
+        repeats=dict(repeats),
         inapplicable=parts[-1].tally.inapplicable,
         start=parts[0].start,
         killers=tuple(name for part in parts for name in part.killers),
         problem=parts[-1].problem,
     )
+
+
+def _met(job: RoundJob, parts: list[_Part]) -> tuple[tuple[Sighting, ...], Counter[str]]:
+    """What is new, each after so many seconds of the whole round; and how often what was known by then came again."""
+    known = set(job.known)
+    new: list[Sighting] = []
+    repeats: Counter[str] = Counter()
+    before = 0.0
+    for part in parts:
+        for sighting in part.sightings:
+            if sighting.signature in known and not sighting.is_another:
+                repeats[sighting.signature] += 1
+            else:
+                new.append(replace(sighting, after=before + part.start_seconds + sighting.after))
+                known.add(sighting.signature)
+        repeats.update(part.tally.repeats)
+        repeats.update(part.elsewhere)
+        before += part.start_seconds + part.seconds + part.reducing_seconds
+    return tuple(new), repeats
 
 
 @dataclass(frozen=True)
