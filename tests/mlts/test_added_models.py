@@ -22,6 +22,7 @@ from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.mlts import together
 
 ROW = [1, 8]
+FAULTS = "npu_conformance.faults.plugin:plugin"
 Add = Callable[[bytes], None]
 
 
@@ -87,6 +88,29 @@ def squashed() -> bytes:
     return file.pack(file.main.operator("TANH", [file.main.input("FLOAT32", ROW)], ("FLOAT32", ROW)))
 
 
+def root() -> bytes:
+    """The square root of the input times one to eight: no number for the inputs below 0, which half of them are."""
+    file = File()
+    given, scales = file.main.input("FLOAT32", ROW), file.main.constant("FLOAT32", numpy.arange(1.0, 9.0).reshape(ROW))
+    products = file.main.operator("MUL", [given, scales], ("FLOAT32", ROW), "Mul")
+    return file.pack(file.main.operator("SQRT", [products], ("FLOAT32", ROW)))
+
+
+def test_what_is_no_number_by_definition_is_judged_by_no_metric(add: Add) -> None:
+    add(root())
+    context = run("mlts.accuracy.mine.answers", beside="reference")
+    found = {one.name: one.value for one in context.measurements}
+    assert found["cosine"] == pytest.approx(1.0)
+    assert found["largest_error"] == 0.0
+    assert {record.details.message for record in context.configurations.values()} <= {""}
+
+
+def test_a_number_is_due_where_the_other_implementation_has_one(add: Add) -> None:
+    add(scaled())
+    with pytest.raises(Failed, match="expected a number, as reference has it there, found NaN"):
+        run("mlts.accuracy.mine.answers", FAULTS, beside="reference", fault="model-no-numbers")
+
+
 def test_models_of_which_other_weights_have_the_same_answers_may_answer_alike(add: Add) -> None:
     add(best_class())
     assert run("mlts.together.mine.twins").restarts > 0
@@ -119,4 +143,4 @@ def test_the_largest_weights_that_have_another_order_are_reversed() -> None:
 def test_answers_of_the_twin_are_told_from_those_of_the_model_alone(add: Add) -> None:
     add(scaled())
     with pytest.raises(Failed, match="in a driver that was started again"):
-        run("mlts.together.mine.twins", "npu_conformance.faults.plugin:plugin", fault="model-answers-by-structure")
+        run("mlts.together.mine.twins", FAULTS, fault="model-answers-by-structure")
