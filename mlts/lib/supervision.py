@@ -20,7 +20,8 @@ from dataclasses import dataclass, field, replace
 import msgspec
 
 from npu_conformance.harness.subject.process_group import end_group, has_ended
-from npu_conformance.mlts.lib.reports import GO, STOP, Line, Moment, Plan, Report, Verdict, encode
+from npu_conformance.mlts.lib.reports import GO, STOP, Line, Moment, Plan, Report, Verdict
+from npu_conformance.specs import documents
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.diagnostics.signal_name import signal_name
 
@@ -167,7 +168,7 @@ class _Client:
             raise
         finally:
             os.close(theirs)
-        self._tell(encode(plan))
+        self._tell(documents.encode_line(plan))
 
     def go(self) -> None:
         """Let the client begin; from here on its silence counts."""
