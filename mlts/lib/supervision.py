@@ -151,9 +151,14 @@ class _Client:
         self._heard = time.monotonic()
         self._silent = self._garbled = ""
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
+        self._process = self._started(command)
+        self._tell(documents.encode_line(plan))
+
+    def _started(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
+        """The client program, which reports to `pipe`."""
         self.pipe, theirs = os.pipe()
         try:
-            self._process = subprocess.Popen(
+            return subprocess.Popen(
                 [*command, str(theirs)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
@@ -168,7 +173,6 @@ class _Client:
             raise
         finally:
             os.close(theirs)
-        self._tell(documents.encode_line(plan))
 
     def go(self) -> None:
         """Let the client begin; from here on its silence counts."""
