@@ -109,7 +109,7 @@ class Watch:
         """Give the driver and its leaks their verdicts; nothing where a client's verdict had it restarted already."""
         if self._context.restarts:
             return
-        with self._context.configuration("driver", requirements=("ML-CRS-014",)):
+        with self._context.configuration("driver", requirements=("ML-CRS-011", "ML-CRS-014")):
             self._check_driver()
         if self._context.restarts:
             return
