@@ -271,7 +271,7 @@ FAULTS = (
     fault("code-by-structure", "A model gets the weights of one that is loaded and has the same structure.",
           "NNHAL-PREPARE-013", _TWINS, around(_CodeByStructure), family="model"),
     fault("answers-by-structure", "Models of one structure have one memory of answers.", "NNHAL-PREPARE-013",
-          "mlts.together.digits_conv.twins", around(_ByStructureAndInput), family="model"),
+          _TWINS, around(_ByStructureAndInput), family="model"),
     fault("answers-by-first-half", "Inputs whose first halves are the same get one answer.", "NNHAL-EXECUTE-001",
           _ALIKE, around(_ByBeginning), family="model"),
     fault("answers-by-sum", "Inputs of one sum get one answer.", "NNHAL-EXECUTE-001", "mlts.together.digits_conv.alike",

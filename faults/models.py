@@ -176,7 +176,7 @@ FAULTS = (
     fault("classes-reversed", "The scores of the classes are in reverse order.", "ML-ACC-001 ML-ACC-004",
           "mlts.accuracy.digits_conv.answers mlts.accuracy.phones_lstm.answers", _behind(_from(1, _reversed)),
           family="model"),
-    fault("no-numbers", "A model of speech answers with NaN in each tenth frame.", "NNHAL-EXECUTE-001",
+    fault("no-numbers", "A model of speech answers with NaN in each tenth frame.", "ML-ACC-004",
           "mlts.accuracy.phones_lstm.answers mlts.accuracy.voice_lstm.answers mlts.accuracy.denoiser_lstm.answers",
           _behind(_every(10, _no_numbers)), family="model"),
     fault("pitch-off", "The pitch of speech, and all else in a frame, is twice what it has to be.",

@@ -111,7 +111,7 @@ FAULTS = (
            "red", "NNHAL-TIMING-004"),
     _fault("swapped", "The two times are in each other's place.", _SINGLE,
            telling(lambda _, times: (times[1], times[0])), "red", "NNHAL-TIMING-004", Version.V1_3),
-    _fault("zero", "Every duration is zero, where it is not known.", _SINGLE, telling(_all(lambda _: 0)), "red"),
+    _fault("zero", "Every duration is zero, where it is not known.", _SINGLE, telling(_all(lambda _: 0))),
     _fault("zero-in-driver", "Only the time on the device is measured; both are told as zero in microseconds.",
            _TURNS, telling(_all(lambda _: 0)), breaks="NNHAL-TIMING-005", hal=Version.V1_3),
     _fault("constant", "Every duration is a tenth of a millisecond.", _TURNS,

@@ -35,16 +35,26 @@ _MARGIN = 0.05
 def answer(context: CaseContext, model: ZooModel) -> None:
     """Execute with all items, measure every metric, and judge those that have a limit."""
     samples = model.samples(_count(context, model))
+    golden = _golden(model, samples)
     with sides(context) as implementations:
-        found = [side.attempt(functools.partial(_answers, side, model, samples)) for side in implementations]
+        found = [side.attempt(functools.partial(_answers, side, model, samples, golden)) for side in implementations]
     device, beside = found[0], found[1] if len(found) > 1 else None
     assert device is not None
-    expected = _expected(model, samples, beside)
+    expected = beside if golden is None else golden
     if expected is None and samples.labels is None:
         raise NotApplicable("the model has neither labels nor golden outputs: name an implementation by --beside")
+    if expected is not None:
+        _check_numbers(device, expected)
+        device, beside = device.where_finite(expected), beside and beside.where_finite(expected)
+        expected = expected.where_finite(expected)
+    _judge_answers(context, device, expected, beside)
+
+
+def _judge_answers(context: CaseContext, device: Answers, expected: Answers | None, beside: Answers | None) -> None:
+    model, samples = device.model, device.samples
     for metric in model.metrics:
         _judge(context, model, metric, _measured(context, metric, device, expected))
-        if beside is not None and beside is not expected:
+        if beside is not None and samples.goldens is not None:
             _measured(context, metric, beside, expected)
     if samples.goldens is not None:
         _judge_spread(context, device, expected, beside)
@@ -57,7 +67,13 @@ def _count(context: CaseContext, model: ZooModel) -> int:
     return min(wanted, model.entry.items) if model.entry.items else wanted
 
 
-def _answers(side: Side, model: ZooModel, samples: Samples) -> Answers:
+def _golden(model: ZooModel, samples: Samples) -> Answers | None:
+    from npu_conformance.mlts.lib.scores import Answers
+
+    return None if samples.goldens is None else Answers(model, samples, samples.goldens)
+
+
+def _answers(side: Side, model: ZooModel, samples: Samples, golden: Answers | None) -> Answers:
     from npu_conformance.mlts.lib.scores import Answers, concatenated
 
     stream = Stream(model, samples, LoadedModel(side.context, model.vector))
@@ -68,24 +84,24 @@ def _answers(side: Side, model: ZooModel, samples: Samples) -> Answers:
         _in_time(side.context, seconds, f"{item + 1} of {samples.count} items")
         outputs.append(inference.outputs)
     answers = Answers(model, samples, concatenated(outputs), side.name)
-    if (wrong := answers.first_without_number()) is not None:
-        what = f"output {wrong.element} of {model.name} for item {wrong.item}"
-        with checks.about("NNHAL-EXECUTE-001"):
-            checks.fail(what, "a number", non_finite.spelt(wrong.value))
+    if golden is not None:
+        _check_numbers(answers, golden)
     return answers
+
+
+@checks.about("ML-ACC-004")
+def _check_numbers(found: Answers, expected: Answers) -> None:
+    """Whatever is finite in the golden outputs, or else in the answers of the other implementation, is finite."""
+    if (wrong := found.first_without_number(expected)) is not None:
+        whose = expected.beside or "the golden output"
+        what = f"output {wrong.element} of {found.model.name} for item {wrong.item}"
+        checks.fail(what, f"a number, as {whose} has it there", non_finite.spelt(wrong.value))
 
 
 @checks.about("ML-LAT-003")
 def _in_time(context: CaseContext, seconds: float, done: str) -> None:
     most = _MOST_SECONDS * context.manifest.time_scale * max(context.duration_scale, 1.0)
     checks.that(seconds <= most, f"inference of {done}: expected at most {most:g} s for all, found {seconds:.1f} s")
-
-
-def _expected(model: ZooModel, samples: Samples, beside: Answers | None) -> Answers | None:
-    """Golden outputs, or else the answers of the other implementation."""
-    from npu_conformance.mlts.lib.scores import Answers
-
-    return beside if samples.goldens is None else Answers(model, samples, samples.goldens)
 
 
 def _measured(context: CaseContext, metric: str, answers: Answers, expected: Answers | None) -> Measurement | None:

@@ -6,6 +6,7 @@ threads that a library has started would be missing in them.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import subprocess
@@ -17,9 +18,13 @@ from npu_conformance.adapters.runtime_device.devices import Findings, look
 from npu_conformance.harness.python_processes import environment, python
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.harness.wire.memory import HostMemory
+from npu_conformance.specs.diagnostics import last_words
 from npu_conformance.specs.diagnostics.signal_name import signal_name
 
 _SECONDS = 30.0
+_REFUSED = 1
+"""The status of a look that found a reason why the library cannot be used."""
+_LAST_WORDS, _LONGEST_LINE = 3, 200
 
 
 @functools.cache
@@ -30,12 +35,21 @@ def probe(path: str) -> Findings:
         ended = subprocess.run(command, env=environment(), capture_output=True, timeout=_SECONDS, check=False)
     except subprocess.TimeoutExpired:
         raise LoadError(f"plug-in {path}: it did not say which devices it has within {_SECONDS:.0f} seconds") from None
-    if ended.returncode < 0:
-        name = signal_name(-ended.returncode)
-        raise LoadError(f"plug-in {path}: it died of {name} when it was loaded and asked for its devices")
-    if ended.returncode:
+    if ended.returncode == _REFUSED and ended.stdout:
         raise LoadError(ended.stdout.decode())
-    return msgspec.json.decode(ended.stdout, type=Findings)
+    if ended.returncode == 0:
+        with contextlib.suppress(msgspec.DecodeError):
+            return msgspec.json.decode(ended.stdout, type=Findings)
+    raise LoadError(f"plug-in {path}: it {_ending(ended)}")
+
+
+def _ending(ended: subprocess.CompletedProcess[bytes]) -> str:
+    """How a library has ended the process that looked at it, and what it said last, in one line."""
+    code, stderr = ended.returncode, ended.stderr.decode(errors="replace")
+    words = [line[:_LONGEST_LINE] for line in last_words.telling(stderr, _LAST_WORDS)]
+    how = f"died of {signal_name(-code)}" if code < 0 else f"ended with status {code}"
+    said = f", and said: {' | '.join(words)}" if words else ""
+    return f"{how} when it was loaded and asked for its devices{said}"
 
 
 def main(path: str) -> int:
@@ -53,7 +67,7 @@ def main(path: str) -> int:
         found = look(LibraryRuntime(Library(path), memory, memory))
     except LoadError as error:
         _write(output, str(error).encode())
-        return 1
+        return _REFUSED
     _write(output, msgspec.json.encode(found))
     return 0
 

@@ -63,9 +63,9 @@ class Carrier:
     def carried(self, memories: Iterable[Memory]) -> Iterator[dict[Memory, Memory]]:
         """Copies as long as the block runs; what the driver has changed is back behind it."""
         with contextlib.ExitStack() as stack:
-            copies = {memory: self.copy(memory) for memory in dict.fromkeys(memories)}
-            for copy in copies.values():
-                stack.callback(copy.close)
+            copies = {
+                memory: stack.enter_context(contextlib.closing(self.copy(memory))) for memory in dict.fromkeys(memories)
+            }
             yield {memory: copy.memory for memory, copy in copies.items()}
             for copy in copies.values():
                 copy.fetch()

@@ -273,7 +273,7 @@ def corpora() -> list[bytes]:
 
 
 def _lines(found: Sequence[documents.Document]) -> bytes:
-    return b"".join(msgspec.json.encode(line) + b"\n" for line in found)
+    return b"".join(map(documents.encode_line, found))
 
 
 TEXTS: Mapping[str, Sequence[bytes]] = {

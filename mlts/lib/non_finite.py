@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 Place = tuple[int, ...]
 
 
-def first(array: Array) -> Place | None:
-    """Where the first one is that is infinite or no number; None where all are finite, as integers are."""
-    return _first(~numpy.isfinite(array))
+def first_instead(found: Array, expected: Array) -> Place | None:
+    """Where the first one is that is infinite or no number instead of a finite one; None where there is none."""
+    return _first(~numpy.isfinite(found) & numpy.isfinite(expected))
 
 
 def first_other(found: Array, expected: Array) -> Place | None:

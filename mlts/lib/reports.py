@@ -139,8 +139,3 @@ class Report(Document, frozen=True, tag="report"):
 
 
 Line = Progress | Report
-
-
-def encode(line: Plan | Line) -> bytes:
-    """One message with its line end."""
-    return msgspec.json.encode(line) + b"\n"

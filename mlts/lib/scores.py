@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy
@@ -45,14 +45,22 @@ class Answers:
         states = {state.output for state in self.model.states}
         return next(name for name in self.model.vector.outputs if name not in states)
 
-    def first_without_number(self) -> NoNumber | None:
-        """What is infinite or no number in the first item that has such an output; None where all are numbers."""
-        places = {name: non_finite.first(array) for name, array in self.outputs.items()}
+    def first_without_number(self, expected: Answers) -> NoNumber | None:
+        """What is infinite or no number, and expected to be finite, in the first item that has such an output."""
+        places = {name: non_finite.first_instead(array, expected.outputs[name]) for name, array in self.outputs.items()}
         wrong = [(place, name) for name, place in places.items() if place is not None]
         if not wrong:
             return None
         place, name = min(wrong, key=lambda each: each[0][0])
         return NoNumber(place[0], non_finite.element(name, place[1:]), float(self.outputs[name][place]))
+
+    def where_finite(self, expected: Answers) -> Answers:
+        """The same with 0 wherever no finite value is expected: by definition a root of -1, say, is no number."""
+        outputs = {
+            name: numpy.where(numpy.isfinite(expected.outputs[name]), array, array.dtype.type(0))
+            for name, array in self.outputs.items()
+        }
+        return replace(self, outputs=outputs)
 
     def real(self, name: str) -> Array:
         """The real values of an output [items, elements]."""

@@ -20,7 +20,8 @@ import msgspec
 
 from npu_conformance.harness.python_processes import python
 from npu_conformance.harness.subject.process_group import end_group, has_ended
-from npu_conformance.mlts.lib.reports import GO, STOP, Line, Moment, Plan, Report, Verdict, encode
+from npu_conformance.mlts.lib.reports import GO, STOP, Line, Moment, Plan, Report, Verdict
+from npu_conformance.specs import documents
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.diagnostics.signal_name import signal_name
 
@@ -150,9 +151,14 @@ class _Client:
         self._heard = time.monotonic()
         self._silent = self._garbled = ""
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
+        self._process = self._started(command)
+        self._tell(documents.encode_line(plan))
+
+    def _started(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
+        """The client program, which reports to `pipe`."""
         self.pipe, theirs = os.pipe()
         try:
-            self._process = subprocess.Popen(
+            return subprocess.Popen(
                 [*command, str(theirs)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
@@ -167,7 +173,6 @@ class _Client:
             raise
         finally:
             os.close(theirs)
-        self._tell(encode(plan))
 
     def go(self) -> None:
         """Let the client begin; from here on its silence counts."""

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import msgspec
 
 from npu_conformance.harness.judge.classification import OutcomeDetails, classify_exception
-from npu_conformance.mlts.lib.reports import STOP, Line, Plan, Progress, Report, Verdict, encode
+from npu_conformance.mlts.lib.reports import STOP, Line, Plan, Progress, Report, Verdict
 from npu_conformance.mlts.lib.rounds import Measured
 from npu_conformance.specs import documents
 from npu_conformance.specs.diagnostics.counted import counted
@@ -145,7 +145,7 @@ def main() -> None:
     channel = int(sys.argv[1])
 
     def say(line: Line) -> None:
-        os.write(channel, encode(line))
+        os.write(channel, documents.encode_line(line))
 
     say(Crew(plan, say, signals).run())
 

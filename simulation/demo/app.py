@@ -19,7 +19,7 @@ from npu_conformance.harness.judge.verdicts import Crashed
 from npu_conformance.harness.run.app_connection import ClientSubject
 from npu_conformance.harness.run.repeated_inference import infer
 from npu_conformance.simulation.demo import busy_vector
-from npu_conformance.simulation.demo.reports import ASK, FINISH, AppEvent, AppPlan, Kind, encode
+from npu_conformance.simulation.demo.reports import ASK, FINISH, AppEvent, AppPlan, Kind
 from npu_conformance.specs import documents
 from npu_conformance.specs.npu.client import ModelLoadRequestBuilder, NpuManager
 from npu_conformance.specs.npu.manager import ModelLoadRequestCallback, ModelLoadStatusListener
@@ -224,7 +224,7 @@ def _report(kind: Kind, *, message: str = "") -> None:
 
 
 def _write(event: AppEvent) -> None:
-    os.write(1, encode(event))
+    os.write(1, documents.encode_line(event))
 
 
 def _commands() -> deque[bytes]:

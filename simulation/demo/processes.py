@@ -14,7 +14,8 @@ import msgspec
 
 from npu_conformance.harness.python_processes import python
 from npu_conformance.harness.subject.process_group import end_group
-from npu_conformance.simulation.demo.reports import AppEvent, AppPlan, Kind, encode
+from npu_conformance.simulation.demo.reports import AppEvent, AppPlan, Kind
+from npu_conformance.specs import documents
 
 _CHUNK = 1 << 16
 
@@ -70,7 +71,7 @@ class AppProcess(_Process):
 
     def start(self, plan: AppPlan) -> None:
         """Send it its plan."""
-        self.send(encode(plan))
+        self.send(documents.encode_line(plan))
 
     def send(self, line: bytes) -> None:
         """Send a line."""

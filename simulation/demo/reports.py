@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import enum
 
-import msgspec
-
 from npu_conformance.specs.documents import Document
 from npu_conformance.specs.npu.types import ModelSize
 from npu_conformance.specs.versions import Version
@@ -63,8 +61,3 @@ class AppEvent(Document, frozen=True):
     number: int = 0
     duration_ns: int = 0
     message: str = ""
-
-
-def encode(line: AppPlan | AppEvent) -> bytes:
-    """Encode one message with its line end."""
-    return msgspec.json.encode(line) + b"\n"

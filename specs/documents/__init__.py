@@ -27,6 +27,11 @@ class DocumentError(Exception):
         super().__init__(": ".join(map(one_line, filter(None, (document, path, rule)))))
 
 
+def encode_line(document: Document) -> bytes:
+    """Encode a document as a line of JSON, with its end."""
+    return msgspec.json.encode(document) + b"\n"
+
+
 def decode(data: bytes | str, kind: type[Kind], document: str) -> Kind:
     """Decode JSON as `kind`; raises DocumentError naming the document, the path and the rule of the first error."""
     try:

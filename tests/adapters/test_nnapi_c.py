@@ -268,6 +268,30 @@ def test_libraries_that_cannot_be_used(library: Compile) -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("end", "how"),
+    [("exit(3)", "ended with status 3"), ("exit(1)", "ended with status 1"), ("exit(0)", "ended with status 0"),
+     ("abort()", "died of SIGABRT")],
+)  # fmt: skip
+def test_what_a_library_says_as_it_ends_the_process_is_shown(library: Compile, end: str, how: str) -> None:
+    source = """#include <stdio.h>
+        __attribute__((constructor)) static void begin(void) {
+          fputs("vendor: begun\\n\\nno licence\\n", stderr);
+          %s;
+        }"""
+    with pytest.raises(LoadError) as caught:
+        open_subject(library("ending", source % end), isolation="inprocess")
+    told = str(caught.value)
+    assert told.endswith(f"it {how} when it was loaded and asked for its devices, and said: vendor: begun | no licence")
+    assert "\n" not in told
+
+
+def test_a_library_that_ends_in_silence_has_its_status_told(library: Compile) -> None:
+    source = "__attribute__((constructor)) static void begin(void) { exit(0); }"
+    with pytest.raises(LoadError, match=r"ended with status 0 when it was loaded and asked for its devices$"):
+        open_subject(library("silent", source), isolation="inprocess")
+
+
 def test_a_library_may_print_also_as_it_is_unloaded(library: Compile) -> None:
     printing = """#include <stdio.h>
         __attribute__((constructor)) static void begin(void) { puts("{}"); fputs("begun", stderr); }

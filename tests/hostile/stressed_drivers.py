@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -22,12 +24,32 @@ _VICTIM = 10_201
 """The uid of the client that is killed."""
 
 
+_HARMLESS = (
+    "I npu: compiled with AddressSanitizer instrumentation off\n"
+    "I npu: no handler is installed that says terminate called or core dumped\n"
+)
+_DEADLY = "F libc: Fatal signal 11 (SIGSEGV), code 1 in tid 4711 (npu-helper)"
+
+
+_workers: list[subprocess.Popen[bytes]] = []
+
+
+def _renew_worker() -> None:
+    """Compile in a worker that is ended in order, and replaced, after each model."""
+    for worker in _workers:
+        worker.terminate()
+        worker.wait()
+    _workers[:] = [subprocess.Popen(["sleep", "600"])]
+
+
 class StressedModel(FaultyPreparedModel):
     """Executes well a few times, then ends as the option says."""
 
     def __init__(self, inner: hal.PreparedModel) -> None:
         super().__init__(inner)
         self._count = itertools.count(1)
+        if self.context.options["end"] == "renew":
+            _renew_worker()
         self._uid = 0
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
@@ -47,6 +69,10 @@ class StressedModel(FaultyPreparedModel):
                 signal.raise_signal(signal.SIGSEGV)
             case "hang":
                 threading.Event().wait()
+            case "talk":
+                print(_HARMLESS, file=sys.stderr, flush=True)
+            case "lose":
+                print(_DEADLY, file=sys.stderr, flush=True)
             case "refuse":
                 raise ServiceError(ErrorStatus.GENERAL_FAILURE)
             case "fragile" if self.context.caller().uid != _VICTIM:
@@ -64,7 +90,7 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
         version="1",
         hal_version=Version.V1_3,
         deadlines=Deadlines(execute=1.0 if options.get("end") == "hang" else 600.0),
-        options={"end": "fragile (dies with a client), crash, hang, refuse, miscompute or none"},
+        options={"end": "fragile (dies with a client), crash, hang, refuse, miscompute, renew, talk, lose or none"},
     )
 
 

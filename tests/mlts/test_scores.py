@@ -83,12 +83,26 @@ def test_the_worst_sequence_counts() -> None:
 
 
 @pytest.mark.parametrize("value", [numpy.nan, numpy.inf])
-def test_an_output_that_is_no_number_is_found(value: float) -> None:
+def test_an_output_that_is_no_number_is_found_where_one_is_expected(value: float) -> None:
     answers = golden("denoiser_lstm")
-    assert answers.first_without_number() is None
+    assert answers.first_without_number(answers) is None
     outputs = {name: array.copy() for name, array in answers.outputs.items()}
     outputs[answers.main][5].reshape(-1)[1] = value
-    found = replace(answers, outputs=outputs).first_without_number()
+    broken = replace(answers, outputs=outputs)
+    found = broken.first_without_number(answers)
     assert found is not None
     assert (found.item, found.element) == (5, f"{answers.main}[0, 1]")
     assert numpy.array_equal(found.value, value, equal_nan=True)
+    assert broken.first_without_number(broken) is None
+    assert answers.first_without_number(broken) is None
+
+
+def test_what_is_expected_to_be_no_number_counts_as_equal() -> None:
+    answers = golden("denoiser_lstm")
+    outputs = {name: array.copy() for name, array in answers.outputs.items()}
+    outputs[answers.main][5].reshape(-1)[1] = numpy.nan
+    expected = replace(answers, outputs=outputs)
+    found = measured("largest_error", answers.where_finite(expected), expected.where_finite(expected))
+    assert found is not None
+    assert found.value == 0.0
+    assert answers.outputs[answers.main].dtype == answers.where_finite(expected).outputs[answers.main].dtype

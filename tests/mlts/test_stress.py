@@ -15,6 +15,7 @@ from npu_conformance.harness.run.cases import Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.mlts import stress
+from npu_conformance.mlts.lib import driver
 from npu_conformance.specs import ids, requirements
 from npu_conformance.specs.outcomes import Outcome
 
@@ -57,6 +58,43 @@ def descendants() -> list[str]:
 
 def test_a_conforming_driver_passes() -> None:
     assert run("processes", "none")[0] == {"client_1": "pass", "client_2": "pass", **WELL}
+
+
+def test_what_is_said_of_crashes_without_one_is_none() -> None:
+    outcomes, context = run("processes", "talk")
+    assert outcomes == {"client_1": "pass", "client_2": "pass", **WELL}
+    assert context.configurations["driver"].warnings == []
+
+
+@pytest.mark.parametrize(("end", "words"), [("renew", "ended under load and were replaced"), ("lose", "Fatal signal")])
+def test_a_death_without_a_failed_call_is_told_beside_the_success(end: str, words: str) -> None:
+    """ML-CRS-014. A worker that is renewed in order looks like one that died."""
+    outcomes, context = run("processes", end)
+    assert outcomes == {"client_1": "pass", "client_2": "pass", **WELL}
+    (warning,) = context.configurations["driver"].warnings
+    assert words in warning
+
+
+@pytest.mark.parametrize(
+    ("line", "is_crash"),
+    [
+        ("==123==ERROR: AddressSanitizer: heap-use-after-free on address 0x6020", True),
+        ("terminate called after throwing an instance of 'std::bad_alloc'", True),
+        ("terminate called without an active exception", True),
+        ("Aborted (core dumped)", True),
+        ("Segmentation fault", True),
+        ("F libc: Fatal signal 11 (SIGSEGV), code 1", True),
+        ("*** *** *** *** *** *** *** ***", True),
+        ("*** stack smashing detected ***: terminated", True),
+        ("free(): double free or corruption (fasttop)", True),
+        ("I npu: compiled with AddressSanitizer", False),
+        ("I npu: terminate called for session 4", False),
+        ("I npu: core dumped states: 0", False),
+        ("I npu: Segmentation fault handler is installed", False),
+    ],
+)
+def test_what_a_death_leaves_in_a_log_is_told_from_talk(line: str, is_crash: bool) -> None:
+    assert (driver._CRASH.search(line) is not None) is is_crash
 
 
 def test_a_killed_client_disturbs_nobody() -> None:

@@ -172,7 +172,7 @@ class CampaignFolder:
             self._unmerged = {name: other for name, other in self._unmerged.items() if other != seed}
             if path.exists():
                 left = [one for one in read_lines(path, Unmerged) if one.seed != seed]
-                write_whole(path, b"".join(msgspec.json.encode(one) + b"\n" for one in left))
+                write_whole(path, b"".join(map(documents.encode_line, left)))
                 if not left:
                     path.unlink()
 
@@ -188,7 +188,7 @@ class CampaignFolder:
     def _minimise(self, fuzzer: str) -> int:
         index = self._index(fuzzer)
         chosen = {name: index[name] for name in minimal(index)}
-        lines = [msgspec.json.encode(CorpusLine(name=name, features=found)) + b"\n" for name, found in chosen.items()]
+        lines = [documents.encode_line(CorpusLine(name=name, features=found)) for name, found in chosen.items()]
         write_whole(self.path / CORPUS / f"{fuzzer}.jsonl", b"".join(lines))
         for name in index.keys() - chosen.keys():
             (self.path / CORPUS / fuzzer / name).unlink(missing_ok=True)

@@ -6,11 +6,9 @@ import itertools
 import os
 import threading
 
+from npu_conformance.reference.runtime.planning.pools import FIRST_TOKEN
 from npu_conformance.specs.descriptor_file import DescriptorFile
 from npu_conformance.specs.plugin import File, Files
-
-_FIRST_TOKEN = 1 << 48
-"""Tokens of callers stay below it."""
 
 
 class LocalFiles:
@@ -19,7 +17,7 @@ class LocalFiles:
     def __init__(self, host: Files) -> None:
         self._host = host
         self._open: dict[int, int] = {}
-        self._tokens = itertools.count(_FIRST_TOKEN)
+        self._tokens = itertools.count(FIRST_TOKEN)
         self._lock = threading.Lock()
 
     def open_path(self, path: str, *, create: bool) -> int:

@@ -8,8 +8,8 @@ import threading
 from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.plugin import MemoryMap
 
-_FIRST_TOKEN = 1 << 48
-"""Tokens of callers stay below it."""
+FIRST_TOKEN = 1 << 48
+"""Of what is the runtime's own: tokens of callers stay below it."""
 
 
 class LocalPools:
@@ -18,7 +18,7 @@ class LocalPools:
     def __init__(self, callers: MemoryMap) -> None:
         self._callers = callers
         self._own: dict[int, bytearray] = {}
-        self._tokens = itertools.count(_FIRST_TOKEN)
+        self._tokens = itertools.count(FIRST_TOKEN)
         self._lock = threading.Lock()
 
     def make(self, size: int) -> Memory:
