@@ -23,8 +23,8 @@ cases = CaseGroup("vts.caching", group=Group.EXECUTION)
 _BUSY: Pair = (-20.0, -18.0)
 _WEAK: Pair = (-16.0, -14.0)
 _STRONG: tuple[Pair, ...] = ((-12.0, -10.0), (-8.0, -6.0), (-4.0, -2.0))
-_ROUNDS = 3
-"""So many have to agree: that a machine is busy brings one of them into another order."""
+_ROUNDS, _USUALLY, _BY_CHANCE = 5, 4, 1
+"""Of so many rounds so many have to agree: that a machine is busy brings one of them into another order."""
 _PAIRS = ((Priority.LOW, Priority.MEDIUM), (Priority.MEDIUM, Priority.HIGH))
 
 Make = Callable[[Priority, Pair], Runner]
@@ -50,15 +50,25 @@ def restored(context: CaseContext) -> None:
     for weak, strong in _PAIRS:
         with context.configuration(f"{weak.name.lower()}_beside_{strong.name.lower()}"):
             usual, again = ([busy, *_weak_and_strong(make, weak, strong)] for make in (prepare, restore))
-            if not all(_is_overtaken(context, usual) for _ in range(_ROUNDS)):
+            if not _is_overtaken_in(_USUALLY, context, usual):
                 raise NotApplicable("the device does not show that it executes by priorities")
-            if not any(_is_overtaken(context, again) for _ in range(_ROUNDS)):
+            if not _is_overtaken_in(_BY_CHANCE + 1, context, again):
                 what = f"a restored model of priority {weak.name} is not overtaken by restored ones of {strong.name}"
                 context.warn_quality(f"{what}, as prepared ones are: is the priority lost?")
 
 
 def _weak_and_strong(make: Make, weak: Priority, strong: Priority) -> list[Runner]:
     return [make(weak, _WEAK), *(make(strong, start) for start in _STRONG)]
+
+
+def _is_overtaken_in(least: int, context: CaseContext, runners: Sequence[Runner]) -> bool:
+    """True where the second execution is overtaken in so many rounds of all; stops where that is known."""
+    overtaken = 0
+    for left in reversed(range(_ROUNDS)):
+        overtaken += _is_overtaken(context, runners)
+        if overtaken >= least or overtaken + left < least:
+            break
+    return overtaken >= least
 
 
 def _is_overtaken(context: CaseContext, runners: Sequence[Runner]) -> bool:
