@@ -13,6 +13,7 @@ from importlib import util
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 
+from npu_conformance.harness.kept import ROOT
 from npu_conformance.harness.subject.command_words import words_of
 from npu_conformance.harness.subject.plugin_loading import SHIM, STACKED, LoadError, is_library, target_of
 from npu_conformance.specs.documents import DocumentError
@@ -21,7 +22,9 @@ NamedFile = tuple[str, Path]
 """A file with the name under which it counts: the same wherever the plug-in is installed."""
 
 _OURS = "npu_conformance"
-"""The suite's own package: the plug-ins that are bundled count with the suite."""
+"""The suite's own package, in which the plug-ins are that are bundled."""
+_BUNDLED = ("adapters", "reference")
+"""The folders that hold the code of these. Those of the suites count as the suite."""
 _OF_SYSTEM = ("/usr/bin/", "/bin/", "/usr/sbin/", "/sbin/")
 """Where programs are that belong to the machine."""
 
@@ -63,7 +66,8 @@ def _of_module(name: str) -> Iterable[NamedFile]:
     """The code of the package that a module belongs to, below the last namespace; of a module without one, its file."""
     words = name.split(".")
     if words[0] == _OURS:
-        return []
+        folders = dict.fromkeys((*_BUNDLED, *words[1:2]))
+        return [file for folder in folders for file in _of_package(ROOT / folder)]
     found = _found(words[0])
     for depth in range(2, len(words) + 1):
         if found is None or found.origin is not None:

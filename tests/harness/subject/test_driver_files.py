@@ -46,7 +46,6 @@ PACKAGE = ["a_npu/__init__.py", "a_npu/_fast.so", "a_npu/driver.py", "a_npu/kern
         ("exec:env", ["env"]),
         ("exec:'", []),
         ("unix:/tmp/driver", []),
-        ("reference", []),
         ("no_such_npu", []),
         ("no_such_npu.driver:plugin", []),
         ("a_npu.gone.driver:plugin", PACKAGE),
@@ -55,3 +54,17 @@ PACKAGE = ["a_npu/__init__.py", "a_npu/_fast.so", "a_npu/driver.py", "a_npu/kern
 def test_the_code_of_a_plug_in(spec: str, names: list[str]) -> None:
     assert [name for name, _ in code_of(spec)] == names
     assert all(path.exists() for _, path in code_of(spec))
+
+
+@pytest.mark.parametrize(
+    ("spec", "folders"),
+    [
+        ("reference", {"adapters", "reference"}),
+        ("litert", {"adapters", "reference"}),
+        ("npu_conformance.faults.plugin:plugin", {"adapters", "reference", "faults"}),
+    ],
+)
+def test_a_bundled_plug_in_is_what_it_is_made_of(spec: str, folders: set[str]) -> None:
+    names = {name for name, _ in code_of(spec)}
+    assert {name.partition("/")[0] for name in names} == folders
+    assert "reference/manager/manager.py" in names
