@@ -33,6 +33,7 @@ ROWS: dict[str, Sequence[Sequence[float]]] = {
     "far_below_zero": ((-1000.0, -1001.0, -999.5),),
     "far_apart": ((-500.0, 20.0, 19.0, -20.0),),
     "minus_infinity": ((1.0, -inf, 0.0, 1.0),),
+    "rows_far_apart": ((0.0, 1.0, 2.0), (1000.0, 1000.0, 999.0), (-1000.0, -999.0, -1000.0)),
 }
 
 
