@@ -84,6 +84,16 @@ def test_a_folder_of_the_user_keeps_the_earlier_run(command: Command) -> None:
     assert command("report", str(earlier))[0] == 0
 
 
+def test_a_folder_with_files_of_the_user_is_no_report_folder(command: Command) -> None:
+    Path("build/failures").mkdir(parents=True)
+    mine = {Path("build/junit.xml"): "of another tool", Path("build/failures/notes.txt"): "mine"}
+    for path, text in mine.items():
+        path.write_text(text)
+    refused = "npu-conformance: build: no run has made what is here (junit.xml, failures): name another report folder\n"
+    assert command("run", RED, *PLUGIN, "--report", "build", "--keep", "1") == (2, "", refused)
+    assert {path: path.read_text() for path in Path("build").rglob("*") if path.is_file()} == mine
+
+
 def test_a_report_to_the_folder_of_a_plug_in_is_one_more_run(command: Command) -> None:
     for where in ((), ("--report", str(HOME))):
         assert command("run", RED, *PLUGIN, *where)[0] == 1
