@@ -190,11 +190,11 @@ def run_processes(command_lines: Sequence[Sequence[str]], look: Callable[[], Non
     look: called now and then, and once at the end. An interrupt is passed on, and the shards get time to write their
     footers.
     """
-    processes = [
-        subprocess.Popen([sys.executable, "-m", "npu_conformance", *command], start_new_session=True)
-        for command in command_lines
-    ]
+    processes: list[subprocess.Popen[bytes]] = []
     try:
+        for command in command_lines:
+            words = [sys.executable, "-m", "npu_conformance", *command]
+            processes.append(subprocess.Popen(words, start_new_session=True))
         for process in processes:
             _watch(process, look)
         return [process.returncode for process in processes]
