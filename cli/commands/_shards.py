@@ -16,6 +16,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from npu_conformance.cli.commands._options import session_options
+from npu_conformance.cli.streams import tell
 from npu_conformance.harness.judge.outcome_table import SUITE_FAILED, USAGE
 from npu_conformance.harness.report.progress import Progress
 from npu_conformance.harness.report.writing import UnwritableError
@@ -116,11 +117,12 @@ def _brought(future: Future[Ended], report: Path, shard: str) -> int:
     """Take what a shard elsewhere left; returns its exit code."""
     problem = future.exception()
     if problem is not None:
-        print(f"shard {shard}: {type(problem).__name__}: {problem}", file=sys.stderr)
+        tell(f"shard {shard}: {type(problem).__name__}: {problem}")
         return SUITE_FAILED
     ended = future.result()
     commands.write(report, ended.files)
-    sys.stderr.write(ended.errors)
+    if ended.errors:
+        tell(ended.errors.rstrip("\n"))
     return ended.exit_code
 
 

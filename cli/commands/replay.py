@@ -19,6 +19,7 @@ from npu_conformance.cli.commands._options import (
     session_options,
 )
 from npu_conformance.cli.errors import UsageError
+from npu_conformance.cli.streams import tell
 from npu_conformance.harness.judge.outcome_table import word
 from npu_conformance.harness.report.console import Console
 from npu_conformance.harness.run.diagnostics import diagnosed
@@ -55,7 +56,7 @@ def execute(options: argparse.Namespace) -> int:
     except (Exception, KeyboardInterrupt) as error:
         if not options.bisect:
             raise
-        print(f"npu-conformance: {type(error).__name__}: {error}", file=sys.stderr)
+        tell(f"npu-conformance: {type(error).__name__}: {error}")
         return NEITHER
 
 
@@ -100,7 +101,7 @@ def _readable(named: Path, paths: Sequence[Path]) -> list[tuple[FailureFile, Cas
         except DocumentError as error:
             if not named.is_dir():
                 raise
-            print(f"npu-conformance: not replayed: {error}", file=sys.stderr)
+            tell(f"npu-conformance: not replayed: {error}")
     if not found:
         raise UsageError(f"{named}: no failure file here can be read")
     return found
