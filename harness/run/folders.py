@@ -111,6 +111,12 @@ def take(folder: Path, keep: int = KEPT) -> tuple[ReportFolder, Path | None]:
     return taken, moved if keep > 1 else None
 
 
+def would_move(folder: Path, place: Path) -> bool:
+    """True where `take` moves away what is in a place: the run of the folder itself, or a part of it."""
+    whole, inner = folder.resolve(), place.resolve()
+    return inner == whole or any(inner.is_relative_to(whole / name) for name in FILES)
+
+
 def reopen(folder: Path) -> ReportFolder:
     """Go on in the folder of an earlier run. Raises DocumentError where another run is writing there."""
     try:
