@@ -130,3 +130,10 @@ def test_a_shard_is_not_merged_into_its_own_folder(
     told = f"npu-conformance: --report: {report}: the shard {places[0]} would be moved away: name another folder\n"
     assert capsys.readouterr() == ("", told)
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_waivers_that_are_not_there_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = shard(tmp_path / "1", "1/1", verdict("a"))
+    for option in ("--waivers", "--baseline"):
+        assert main(["merge", str(one), "--report", str(tmp_path / "whole"), option, str(tmp_path / "gone")]) == USAGE
+        assert capsys.readouterr() == ("", f"npu-conformance: {tmp_path / 'gone'}: No such file or directory\n")
