@@ -165,9 +165,8 @@ def _prepared(folder: Path, number: int, part: Sequence[Case]) -> Path:
 
 def _write_header(opened: Opened, path: Path) -> None:
     """Begin the event file, so that it tells of a run that is killed before its shards are merged."""
-    file = EventLog(path, resume=True)
-    file.write(replace(opened.header, resumed=bool(opened.earlier)))
-    file.close()
+    with contextlib.closing(EventLog(path, resume=True)) as file:
+        file.write(replace(opened.header, resumed=bool(opened.earlier)))
 
 
 def _show(tails: list[Tail], progress: Progress) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -101,10 +102,9 @@ def _left_behind(folder: Path, log: Log) -> Iterator[Event]:
 
 
 def _append(path: Path, events: Iterable[Event]) -> None:
-    sink = EventLog(path, resume=True)
-    for event in events:
-        sink.write(event)
-    sink.close()
+    with closing(EventLog(path, resume=True)) as sink:
+        for event in events:
+            sink.write(event)
 
 
 def _verdicts(shard: Shard) -> list[CaseResult]:

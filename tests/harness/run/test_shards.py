@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from npu_conformance.harness.run import resuming, shards
+import pytest
+from logged_runs import logged
+
+from npu_conformance.harness.report.writing import UnwritableError
+from npu_conformance.harness.run import merging, resuming, shards
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.engine import Engine, EngineOptions, header
 from npu_conformance.harness.run.events import EventLog, read_log
 from npu_conformance.harness.run.folders import EVENTS
 from npu_conformance.harness.run.results import build
+from npu_conformance.specs.documents.results import Selection
 from npu_conformance.specs.outcomes import Outcome
 
 MakeCase = Callable[..., Case]
@@ -118,3 +124,25 @@ def test_what_was_absorbed_already_is_not_added_again(make_case: MakeCase, subje
     before = path.read_bytes()
     shards.absorb(tmp_path)
     assert (path.read_bytes(), read_log(path).problems) == (before, [])
+
+
+def _full(self: EventLog, event: object) -> None:
+    raise UnwritableError("no room")
+
+
+def test_a_full_disk_leaves_no_file_open(
+    make_case: MakeCase, subject: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = [make_case("a")]
+    begun(cases, subject, tmp_path)
+    recorded(cases, subject, tmp_path / "shards" / "1")
+    shard = tmp_path / "one"
+    logged(cases, subject, shard / EVENTS, selection=Selection(shard="1/1"))
+    logs = merging.read([shard])
+    monkeypatch.setattr(EventLog, "write", _full)
+    before = os.listdir("/proc/self/fd")
+    for step in (lambda: shards.absorb(tmp_path), lambda: merging.merge(logs, tmp_path / "whole", "")):
+        with pytest.raises(UnwritableError):
+            step()
+    assert os.listdir("/proc/self/fd") == before
+    assert (tmp_path / "shards" / "1" / EVENTS).exists()
