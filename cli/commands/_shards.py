@@ -66,7 +66,7 @@ def run(
 
         with contextlib.closing(progress):
             codes = places.run(options, directories, look)
-        interruption.pass_over()
+            interruption.pass_over()
         ended = list(zip(parts, codes, directories, strict=True))
         return _merged(options, session, opened, ended, is_interrupted=interruption.has_come)
 
@@ -202,7 +202,8 @@ def run_processes(command_lines: Sequence[Sequence[str]], look: Callable[[], Non
     except KeyboardInterrupt:
         for process in processes:
             process.send_signal(signal.SIGINT)
-        return [_wait(process) for process in processes]
+        never_started = [SUITE_FAILED] * (len(command_lines) - len(processes))
+        return [*map(_wait, processes), *never_started]
 
 
 def _watch(process: subprocess.Popen[bytes], look: Callable[[], None]) -> None:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import random
 import signal
+import subprocess
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import warm_python
 from patience import eventually
 from wire_client import environment
+
+from npu_conformance.cli.commands import _shards
 
 _CALLS = 6
 """Calls of the driver in the selected cases that can be the moment."""
@@ -167,3 +172,18 @@ def test_so_it_is_with_pytest(tmp_path: Path, moment: str) -> None:
     assert (found["problems"], "Traceback" in out) == ([], False), out
     judged = 3 if moment.endswith("a verdict") else len(found["cases"])
     assert len(found["cases"]) - len(found["not_run"]) == judged
+
+
+def test_parts_end_that_have_started_where_an_interrupt_comes_between_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(words: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
+        if started:
+            raise KeyboardInterrupt
+        started.append(popen(["sleep", "60"], **options))
+        return started[0]
+
+    popen = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", start)
+    ended, *never_started = _shards.run_processes([["one"], ["two"], ["three"]], lambda: None)
+    assert (ended, never_started) == (started[0].poll(), [3, 3])
