@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from benchmarks.figures import Figure
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst import call, configure_burst
@@ -71,7 +72,7 @@ def _through(context: CaseContext, fixture: BurstFixture, version: Version) -> C
     channel.execute(request)
     # Whoever repeats a request has its packet ready, as executeSynchronously has its struct.
     packet = pack(request_elements(request, (0,), measure=False))
-    if not channel.has_queues:
+    if not _has_queues(channel):
         return lambda: Execution(_status(channel.burst_context.execute_packet(packet)), (), None)
 
     def through_queues() -> Execution:
@@ -79,6 +80,14 @@ def _through(context: CaseContext, fixture: BurstFixture, version: Version) -> C
         return Execution(_status(channel.read_bytes()), (), None)
 
     return through_queues
+
+
+def _has_queues(channel: Channel) -> bool:
+    """False where packets travel as messages, since no memory is shared."""
+    try:
+        return channel.requests is not None
+    except NotApplicable:
+        return False
 
 
 def _status(packet: bytes) -> int:

@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        tell("interrupted")
         return SUITE_FAILED
     except Exception as error:
         return _code_of(error)
@@ -59,12 +59,12 @@ def _code_of(error: Exception) -> int:
         tell(f"npu-conformance: {line}")
         return SUITE_FAILED
     if _is_bad_input(error):
-        print(f"npu-conformance: {error}", file=sys.stderr)
+        tell(f"npu-conformance: {error}")
         return USAGE
     import traceback
 
-    traceback.print_exception(error)
-    print("npu-conformance: this is a bug of the suite, not of the plug-in", file=sys.stderr)
+    tell("".join(traceback.format_exception(error)).rstrip())
+    tell("npu-conformance: this is a bug of the suite, not of the plug-in")
     return SUITE_FAILED
 
 

@@ -54,7 +54,7 @@ def unwritable(error: Exception) -> str:
 
 
 def tell(line: str) -> None:
-    """Print a line for people; where even that cannot be written, the exit code has to do."""
+    """Print lines for people; where even that cannot be written, the exit code has to do."""
     try:
         print(line, file=sys.stderr)
     except OSError:

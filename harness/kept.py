@@ -110,8 +110,8 @@ def _stamp() -> str:
 def _files(folder: str) -> Iterator[tuple[str, int, int]]:
     with os.scandir(folder) as entries:
         for entry in entries:
-            if not entry.is_dir():
+            if entry.is_file():
                 status = entry.stat()
                 yield entry.path, status.st_size, status.st_mtime_ns
-            elif entry.name != "__pycache__":
+            elif entry.is_dir() and entry.name != "__pycache__":
                 yield from _files(entry.path)

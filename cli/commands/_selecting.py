@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection
 
 from msgspec.structs import replace
 
 from npu_conformance.cli.errors import UsageError
+from npu_conformance.cli.streams import tell
 from npu_conformance.harness.run.cases import Scope
 from npu_conformance.harness.run.selection import Wanted, idle_words, select_ids
 from npu_conformance.specs.diagnostics.counted import counted
@@ -16,7 +16,7 @@ from npu_conformance.specs.diagnostics.counted import counted
 def require_selected(names: Collection[str], wanted: Wanted) -> None:
     """Name the words of -k that no case has, on standard error; raise UsageError where nothing is selected."""
     for line in idle_words(wanted.expression, names):
-        print(line, file=sys.stderr)
+        tell(line)
     if not names:
         raise UsageError(_nothing_selected(wanted))
 

@@ -7,7 +7,6 @@ import contextlib
 import functools
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from npu_conformance.cli.commands._options import session_options
+from npu_conformance.cli.streams import tell
 from npu_conformance.harness.judge.outcome_table import SUITE_FAILED, USAGE
 from npu_conformance.harness.python_processes import python
 from npu_conformance.harness.report.progress import Progress
@@ -66,7 +66,7 @@ def run(
 
         with contextlib.closing(progress):
             codes = places.run(options, directories, look)
-        interruption.pass_over()
+            interruption.pass_over()
         ended = list(zip(parts, codes, directories, strict=True))
         return _merged(options, session, opened, ended, is_interrupted=interruption.has_come)
 
@@ -117,11 +117,12 @@ def _brought(future: Future[Ended], report: Path, shard: str) -> int:
     """Take what a shard elsewhere left; returns its exit code."""
     problem = future.exception()
     if problem is not None:
-        print(f"shard {shard}: {type(problem).__name__}: {problem}", file=sys.stderr)
+        tell(f"shard {shard}: {type(problem).__name__}: {problem}")
         return SUITE_FAILED
     ended = future.result()
     commands.write(report, ended.files)
-    sys.stderr.write(ended.errors)
+    if ended.errors:
+        tell(ended.errors.rstrip("\n"))
     return ended.exit_code
 
 
@@ -164,9 +165,8 @@ def _prepared(folder: Path, number: int, part: Sequence[Case]) -> Path:
 
 def _write_header(opened: Opened, path: Path) -> None:
     """Begin the event file, so that it tells of a run that is killed before its shards are merged."""
-    file = EventLog(path, resume=True)
-    file.write(replace(opened.header, resumed=bool(opened.earlier)))
-    file.close()
+    with contextlib.closing(EventLog(path, resume=True)) as file:
+        file.write(replace(opened.header, resumed=bool(opened.earlier)))
 
 
 def _show(tails: list[Tail], progress: Progress) -> None:
@@ -191,17 +191,19 @@ def run_processes(command_lines: Sequence[Sequence[str]], look: Callable[[], Non
     look: called now and then, and once at the end. An interrupt is passed on, and the shards get time to write their
     footers.
     """
-    processes = [
-        subprocess.Popen(python("-m", "npu_conformance", *command), start_new_session=True) for command in command_lines
-    ]
+    processes: list[subprocess.Popen[bytes]] = []
     try:
+        for command in command_lines:
+            words = python("-m", "npu_conformance", *command)
+            processes.append(subprocess.Popen(words, start_new_session=True))
         for process in processes:
             _watch(process, look)
         return [process.returncode for process in processes]
     except KeyboardInterrupt:
         for process in processes:
             process.send_signal(signal.SIGINT)
-        return [_wait(process) for process in processes]
+        never_started = [SUITE_FAILED] * (len(command_lines) - len(processes))
+        return [*map(_wait, processes), *never_started]
 
 
 def _watch(process: subprocess.Popen[bytes], look: Callable[[], None]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -23,6 +22,7 @@ from npu_conformance.cli.commands._grades import (
 )
 from npu_conformance.cli.commands._options import add_catalogue_option, add_plugin_options, session_options
 from npu_conformance.cli.commands._output import print_json, reserved, write_text
+from npu_conformance.cli.streams import tell
 from npu_conformance.harness.judge import claim_proposals
 from npu_conformance.harness.judge.outcome_table import OK, WRONG, is_red
 from npu_conformance.harness.report.lines import details, headline
@@ -104,7 +104,7 @@ def execute(options: argparse.Namespace) -> int:
     finally:
         session.close()
     if subject.ignores_tool:
-        print(IGNORED, file=sys.stderr)
+        tell(IGNORED)
     if options.json:
         print_json({"manifest": manifest, "hal_version": version, "handshake_seconds": handshake, "grade": grade})
     else:

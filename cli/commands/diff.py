@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npu_conformance.cli.commands._output import print_json
-from npu_conformance.harness.judge.outcome_table import OK, WRONG
+from npu_conformance.harness.judge.outcome_table import OK, UNJUDGED, WRONG
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.diagnostics.one_line import one_line
 
@@ -69,7 +69,10 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _changes(before: Results, after: Results) -> list[Change]:
-    """What has changed of the cases, and of the configurations of those that ended as before."""
+    """What has changed of the cases, and of the configurations of those that ended as before.
+
+    Nothing has got worse where the earlier run had no verdict, as it was stopped: what was so before is not known.
+    """
     from npu_conformance.harness.run.baseline import is_regression, outcomes
 
     was = dict(pair for case in before.cases for pair in outcomes(case))
@@ -77,7 +80,7 @@ def _changes(before: Results, after: Results) -> list[Change]:
     found = [(name, was.get(name), now.get(name)) for name in {**was, **now} if was.get(name) != now.get(name)]
     changed = {name for name, _, _ in found}
     return [
-        Change(name, old, new, new is not None and is_regression(old, new))
+        Change(name, old, new, new is not None and old not in UNJUDGED and is_regression(old, new))
         for name, old, new in found
         if "#" not in name or (None not in (old, new) and name.partition("#")[0] not in changed)
     ]

@@ -41,6 +41,7 @@ def execute(options: argparse.Namespace) -> int:
     from npu_conformance.harness.run import baseline, folders, merging, results
     from npu_conformance.harness.run.session import conclude
 
+    _require_elsewhere(options)
     logs = merging.read([folders.resolve(folder) for folder in options.folders])
     header = next(iter(logs.values())).header
     _require_excuses(options, header.waivers, header.baseline)
@@ -56,6 +57,16 @@ def execute(options: argparse.Namespace) -> int:
     if moved:
         console.say(f"the earlier run in {options.report} is kept in {moved}")
     return outcome.exit_code
+
+
+def _require_elsewhere(options: argparse.Namespace) -> None:
+    """Refuse a report folder from which the failure files of a shard would be moved away before they are read."""
+    from npu_conformance.cli.errors import UsageError
+    from npu_conformance.harness.run import folders
+
+    for named in options.folders:
+        if folders.would_move(options.report, folders.resolve(named)):
+            raise UsageError(f"--report: {options.report}: the shard {named} would be moved away: name another folder")
 
 
 def _require_excuses(options: argparse.Namespace, waivers: str, baseline: str) -> None:

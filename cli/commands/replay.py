@@ -19,6 +19,7 @@ from npu_conformance.cli.commands._options import (
     session_options,
 )
 from npu_conformance.cli.errors import UsageError
+from npu_conformance.cli.streams import tell
 from npu_conformance.harness.judge.outcome_table import word
 from npu_conformance.harness.report.console import Console
 from npu_conformance.harness.run.diagnostics import diagnosed
@@ -33,7 +34,10 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     parser.add_argument(
-        "file", metavar="FILE|DIR", type=Path, help="a failure file, or a report folder for all of its failures"
+        "file",
+        metavar="FILE|DIR",
+        type=Path,
+        help="a failure file, or a report folder or its results.json for all of its failures",
     )
     add_plugin_options(parser)
     add_beside_options(parser)
@@ -55,7 +59,7 @@ def execute(options: argparse.Namespace) -> int:
     except (Exception, KeyboardInterrupt) as error:
         if not options.bisect:
             raise
-        print(f"npu-conformance: {type(error).__name__}: {error}", file=sys.stderr)
+        tell(f"npu-conformance: {type(error).__name__}: {error}")
         return NEITHER
 
 
@@ -68,17 +72,17 @@ def _replay(options: argparse.Namespace) -> int:
     if not paths:
         raise UsageError(f"{options.file}: no failure file is here")
     console, ran = Console(sys.stdout), []
-    is_alone = not options.file.is_dir() and options.repeat == 1
-    readable = _readable(options.file, paths)
+    of_a_run = paths != [options.file]
+    readable = _readable(options.file, paths) if of_a_run else [_read(options.file)]
     for replayed in _replays(options, readable):
         ran.append(replayed)
         if options.repeat == 1:
             is_short = options.longest_wait is not None
-            console.say(_explained(replayed, console, is_short=is_short) if is_alone else _line(replayed, console))
+            console.say(_line(replayed, console) if of_a_run else _explained(replayed, console, is_short=is_short))
         elif len(ran) % options.repeat == 0:
             console.say(_counted(ran[-options.repeat :]))
     unread = len(paths) - len(readable)
-    if options.file.is_dir():
+    if of_a_run:
         console.say(_sum(ran, unread) if options.repeat == 1 else _sum_of_each(ran, options.repeat, unread))
     if options.bisect:
         return replay.bisect_code(ran, unread=unread)
@@ -86,24 +90,27 @@ def _replay(options: argparse.Namespace) -> int:
 
 
 def _readable(named: Path, paths: Sequence[Path]) -> list[tuple[FailureFile, Case]]:
-    """The failures and their cases. What cannot be read among several is told in a line, and the others go on.
+    """The failures of a run and their cases. What cannot be read is told in a line, and the others go on.
 
-    Raises DocumentError for a file that was named, and UsageError where none of a folder can be read.
+    Raises UsageError where none can be read.
     """
-    from npu_conformance.harness.run import failures, replay
-
     found = []
     for path in paths:
         try:
-            failure = failures.load(path)
-            found.append((failure, replay.rebuild(failure)))
+            found.append(_read(path))
         except DocumentError as error:
-            if not named.is_dir():
-                raise
-            print(f"npu-conformance: not replayed: {error}", file=sys.stderr)
+            tell(f"npu-conformance: not replayed: {error}")
     if not found:
         raise UsageError(f"{named}: no failure file here can be read")
     return found
+
+
+def _read(path: Path) -> tuple[FailureFile, Case]:
+    """A failure and its case. Raises DocumentError."""
+    from npu_conformance.harness.run import failures, replay
+
+    failure = failures.load(path)
+    return failure, replay.rebuild(failure)
 
 
 def _replays(options: argparse.Namespace, readable: Sequence[tuple[FailureFile, Case]]) -> Iterator[Replay]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Iterator
 
+from npu_conformance.cli.streams import tell
 from npu_conformance.harness.judge.outcome_table import WRONG
 from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
 from npu_conformance.harness.subject.handle import SubjectHandle
@@ -38,7 +38,7 @@ def told_of(address: str, act: Callable[[], int]) -> int:
     try:
         return act()
     except (CaseEnded, InterfaceError) as ended:
-        print(f"{address}: {one_line(str(ended))}", file=sys.stderr)
+        tell(f"{address}: {one_line(str(ended))}")
         return WRONG
 
 

@@ -121,7 +121,7 @@ def _at_most(file: gzip.GzipFile, size: int) -> bytes:
 
 def collections(path: Path) -> tuple[Collection, ...]:
     """The collections of a directory, or the one in a file; raises DocumentError where there is none."""
-    files = sorted(path.glob(f"*{SUFFIX}")) if path.is_dir() else [path]
+    files = sorted(path.glob(f"[!.]*{SUFFIX}")) if path.is_dir() else [path]
     if not files or not files[0].exists():
         raise DocumentError(str(path), "", f"there is no {SUFFIX} file")
     return tuple(Collection(file) for file in files)

@@ -97,8 +97,8 @@ class VectorHeader(msgspec.Struct, frozen=True):
 
 
 def operations(folder: Path = FOLDER) -> tuple[str, ...]:
-    """Names of the operations with stored vectors, sorted."""
-    return tuple(sorted(path.stem.upper() for path in folder.glob("*.json")))
+    """Names of the operations with stored vectors, sorted. Hidden files, such as the locks of editors, are none."""
+    return tuple(sorted(path.stem.upper() for path in folder.glob("[!.]*.json")))
 
 
 def registered_operations() -> tuple[str, ...]:

@@ -71,7 +71,7 @@ class ShortCase:
 
     def cases_from(self, path: Path) -> Iterator[Case]:
         """A case for each promoted finding of this fuzzer: of a file, or of a folder's. Raises DocumentError."""
-        for file in sorted(path.glob(f"*{PROMOTED}")) if path.is_dir() else [path]:
+        for file in sorted(path.glob(f"[!.]*{PROMOTED}")) if path.is_dir() else [path]:
             if not file.name.endswith(PROMOTED):
                 continue
             failure = failures.load(file)

@@ -40,6 +40,8 @@ _LOST = _PLAIN[Outcome.FAIL]
 """Of what is no longer supported: a regression turns a run red wherever it is told."""
 WAIVABLE = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.HANG})
 """What a waiver can excuse. A case that was not run, and a bug of the suite, stay what they are."""
+UNJUDGED = frozenset({Outcome.NOT_RUN, Outcome.SUITE_ERROR})
+"""What says nothing of the subject: a resumption runs it again, since memory may have been full."""
 
 
 def row(outcome: Outcome, dispositions: Iterable[Disposition] = ()) -> Row:

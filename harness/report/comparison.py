@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from npu_conformance.harness.judge.outcome_table import UNJUDGED
 from npu_conformance.harness.report import durations, moved
 from npu_conformance.harness.report.durations import Durations
 from npu_conformance.harness.report.moved import ComparedMeasurement
@@ -49,7 +50,7 @@ class ComparedRun:
 class DifferingCase:
     """A case whose verdicts differ. outcomes: run by run, None where a run does not have it.
 
-    worse, better: in the last of the runs that have it, compared with the one before.
+    worse, better: in the last of the runs that have it, compared with the last one before that has a verdict on it.
     """
 
     case: str
@@ -157,6 +158,6 @@ def _differing(runs: Sequence[ComparedRun], is_worse: IsWorse) -> Iterator[Diffe
     for name in dict.fromkeys(name for outcomes in by_run for name in outcomes):
         found = tuple(outcomes.get(name) for outcomes in by_run)
         if len(set(found)) > 1:
-            told = [outcome for outcome in found if outcome is not None]
-            before, now = told[-2:] if len(told) > 1 else (told[-1], told[-1])
+            *earlier, now = (outcome for outcome in found if outcome is not None)
+            before = next((outcome for outcome in reversed(earlier) if outcome not in UNJUDGED), now)
             yield DifferingCase(name, found, is_worse(before, now), now in _SHOWN_BETTER and is_worse(now, before))

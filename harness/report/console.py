@@ -30,11 +30,13 @@ def coloured(text: str, outcome: str) -> str:
 class Console:
     """A stream that outlives its reader: behind `run | head` the run goes on, and its exit code stays its verdict.
 
-    Where it cannot be written otherwise (a full disk), `say` raises UnwritableError, once.
+    Where it cannot be written otherwise (a full disk), `say` raises UnwritableError, once. may_be_lost: nor does this
+    end the run; what is shown is only a view of it, such as its progress.
     """
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, *, may_be_lost: bool = False) -> None:
         self._stream = stream
+        self._may_be_lost = may_be_lost
         self.is_terminal = stream.isatty()
         wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         self.paint: Paint = coloured if self.is_terminal and wanted else plain
@@ -44,10 +46,10 @@ class Console:
         try:
             self._stream.write(text + end)  # in one piece: processes that share a terminal must not tear lines
             self._stream.flush()
-        except BrokenPipeError:
-            abandon(self._stream)
         except OSError as error:
             abandon(self._stream)
+            if self._may_be_lost or isinstance(error, BrokenPipeError):
+                return
             raise UnwritableError(f"the output: cannot be written: {error.strerror}") from None
 
 
@@ -60,7 +62,7 @@ def one_place(first: TextIO, second: TextIO) -> bool:
 
 
 def abandon(stream: TextIO) -> None:
-    """Send the rest of a stream nowhere, what is still buffered included: its reader has gone."""
+    """Send the rest of a stream nowhere, what is still buffered included: nobody can read it."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, stream.fileno())
     os.close(null)

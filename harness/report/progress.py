@@ -198,4 +198,5 @@ def _duration(seconds: float) -> str:
 
 def progress_for(total: int, *, quiet: bool = False, names_red: bool = True, is_short: bool = False) -> Progress:
     """The display for standard error: live where it is a terminal."""
-    return Progress(total, Console(sys.stderr), quiet=quiet, names_red=names_red, is_short=is_short)
+    console = Console(sys.stderr, may_be_lost=True)
+    return Progress(total, console, quiet=quiet, names_red=names_red, is_short=is_short)

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from npu_conformance.harness.judge.outcome_table import WAIVABLE, is_red
+from npu_conformance.harness.judge.outcome_table import UNJUDGED, WAIVABLE, is_red
 from npu_conformance.harness.report import symptoms
 from npu_conformance.harness.report.lines import first_reason
 from npu_conformance.harness.run import folders
@@ -19,7 +19,6 @@ from npu_conformance.specs.documents.results import CaseResult, ConfigurationRes
 from npu_conformance.specs.documents.summary import CaseSummary, Comparison, Results
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
-_NO_VERDICT = frozenset({Outcome.NOT_RUN, Outcome.SUITE_ERROR})
 _LOST_SUBJECT = frozenset({Outcome.CRASH, Outcome.HANG})
 
 
@@ -77,7 +76,7 @@ class Baseline:
 
     def _is_unrun(self, result: CaseResult) -> bool:
         """True where a case was not run, and was, or is new: it stays red, and is no regression."""
-        return result.outcome is Outcome.NOT_RUN and self._before.get(result.case) not in _NO_VERDICT
+        return result.outcome is Outcome.NOT_RUN and self._before.get(result.case) not in UNJUDGED
 
     def _regression(self, result: CaseResult) -> str:
         worse = dict(self._worse(result))
@@ -142,8 +141,8 @@ def is_regression(before: Outcome | None, now: Outcome) -> bool:
         return before is Outcome.PASS
     if not is_red(now):
         return False
-    if before in _NO_VERDICT:
-        return now not in _NO_VERDICT
+    if before in UNJUDGED:
+        return now not in UNJUDGED
     return before is None or not is_red(before) or (now in _LOST_SUBJECT and before is Outcome.FAIL)
 
 

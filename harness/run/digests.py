@@ -10,6 +10,7 @@ import msgspec
 
 from npu_conformance.harness.kept import ROOT, SUITE_FOLDERS, kept
 from npu_conformance.harness.subject.driver_files import NamedFile, code_of
+from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import Digests
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.versions import Version
@@ -31,7 +32,7 @@ def digests(
     """Return the digests of a run.
 
     What comes from outside counts as vectors: external ones, and the catalogues of extensions. plugins: what names the
-    implementations, as --plugin does.
+    implementations, as --plugin does. Raises DocumentError for a file that cannot be read.
     """
     given = [*external_vectors, *catalogues]
     suite, vectors = kept("digests", tuple[str, str], _of_installation)
@@ -44,24 +45,28 @@ def digests(
 
 
 def of_file(path: Path) -> str:
-    """The digest of a document that decides what is excused, such as a baseline."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    """The digest of a document that decides what is excused, such as a baseline. Raises DocumentError."""
+    return hashlib.sha256(_content(path)).hexdigest()
 
 
 def of_files(paths: Iterable[Path]) -> str:
-    """The digest of several such documents, in whatever order they are given, such as waivers; empty without any."""
+    """The digest of several such documents, in whatever order they are given, such as waivers; empty without any.
+
+    Raises DocumentError.
+    """
     each = sorted(of_file(path) for path in paths)
     return each[0] if len(each) == 1 else hashlib.sha256(" ".join(each).encode()).hexdigest() if each else ""
 
 
 def _of_installation() -> tuple[str, str]:
     """The digests of the suite's sources, and of the vectors that are stored with it."""
-    sources = (path for folder in SUITE_FOLDERS for path in sorted((ROOT / folder).rglob("*.py")))
+    sources = (path for folder in SUITE_FOLDERS for path in sorted((ROOT / folder).rglob("*.py")) if path.is_file())
     return _of_files((path.relative_to(ROOT).as_posix(), path) for path in sources), _of_files(_stored_vectors())
 
 
 def _stored_vectors() -> list[tuple[str, Path]]:
-    return [(f"{_VECTORS}/{path.name}", path) for path in sorted((ROOT / "corpus" / "vectors").glob("*.json"))]
+    files = sorted(path for path in (ROOT / "corpus" / "vectors").glob("*.json") if path.is_file())
+    return [(f"{_VECTORS}/{path.name}", path) for path in files]
 
 
 def _outside(given: Iterable[Path]) -> list[tuple[str, Path]]:
@@ -74,10 +79,17 @@ def _of_files(files: Iterable[tuple[str, Path]]) -> str:
     """The digest of files, each with the name under which it counts."""
     digest = hashlib.sha256()
     for name, path in files:
-        data = path.read_bytes()
+        data = _content(path)
         digest.update(f"{name}\0{len(data)}\0".encode(errors="surrogateescape"))
         digest.update(data)
     return digest.hexdigest()
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DocumentError(str(path), "", error.strerror or str(error)) from None
 
 
 def _of_code(files: Iterable[NamedFile]) -> str:

@@ -23,6 +23,7 @@ from npu_conformance.harness.run import seeds, work_of_devices
 from npu_conformance.harness.run.applicability import inapplicable
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.interruption import deferred
 from npu_conformance.harness.run.recording import case_result, unexecuted, with_output
 from npu_conformance.specs.diagnostics import trace
 from npu_conformance.specs.diagnostics.counted import counted
@@ -122,6 +123,7 @@ class Engine:
         self._started = time.monotonic()
         self._red = 0
         """Of what ran here: what an earlier run that is resumed found does not stop this one."""
+        self._has_begun = False
         self.outcome = Run()
         self._pending = self._plan(cases, earlier or {})
 
@@ -136,24 +138,36 @@ class Engine:
         self.outcome.results.extend(result for name, result in earlier.items() if name in planned)
         return {name: case for name, case in planned.items() if name not in earlier}
 
-    def run(self) -> Run:
-        """Run every case. An interrupt ends the run in order: what has no verdict yet is recorded as not-run."""
-        self.begin()
-        order = list(self._pending.values())
-        if self._options.shuffle:
-            order = seeds.shuffled(order, self._options.seed)
+    def run(self, pass_over: Callable[[], None] = lambda: None) -> Run:
+        """Run every case. An interrupt ends the run in order: what has no verdict yet is recorded as not-run.
+
+        pass_over: called where the cases have run, so that no interrupt comes behind it, nor behind the first one.
+        Raises KeyboardInterrupt where it comes before there is a header.
+        """
         try:
-            for case in order:
-                if self.is_over():
-                    break
-                self.run_case(case)
+            self.begin()
+            self._run_in_order()
+            pass_over()
         except KeyboardInterrupt:
+            if not self._has_begun:
+                raise
             self._end("interrupted", "interrupted")
         return self.finish()
 
     def begin(self) -> None:
         """Write the header."""
-        self._sink.write(header(self._options, self._subject, self._selected, resumed=self._resumed))
+        with deferred():
+            self._sink.write(header(self._options, self._subject, self._selected, resumed=self._resumed))
+            self._has_begun = True
+
+    def _run_in_order(self) -> None:
+        order = list(self._pending.values())
+        if self._options.shuffle:
+            order = seeds.shuffled(order, self._options.seed)
+        for case in order:
+            if self.is_over():
+                break
+            self.run_case(case)
 
     def run_case(self, case: Case) -> CaseResult:
         """Run one case and record its verdict; it must be one of the engine's own and have none yet."""
@@ -245,10 +259,12 @@ class Engine:
         return OutcomeDetails()
 
     def _record(self, result: CaseResult) -> CaseResult:
-        del self._pending[result.case]
-        self._red += is_red(result.outcome, result.dispositions)
-        self.outcome.results.append(result)
-        self._sink.write(results.CaseFinished(result=result))
+        """Give a case its verdict, as a whole: an interrupt in between would cost it, or make a second one follow."""
+        with deferred():
+            self._sink.write(results.CaseFinished(result=result))
+            self._red += is_red(result.outcome, result.dispositions)
+            self.outcome.results.append(result)
+            del self._pending[result.case]
         return result
 
     def is_over(self) -> bool:

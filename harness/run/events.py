@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from npu_conformance.harness.judge.outcome_table import UNJUDGED
 from npu_conformance.harness.report.writing import UnwritableError, writing
 from npu_conformance.harness.run.engine import Sink
 from npu_conformance.specs import documents
@@ -70,16 +71,12 @@ class Tee:
             sink.write(event)
 
 
-UNJUDGED = (Outcome.NOT_RUN, Outcome.SUITE_ERROR)
-"""What a resumption runs again: it says nothing of the subject. Memory may have been full."""
-
-
 class Log(msgspec.Struct):
     """What an event file holds.
 
     headers: the first, and one for each resumption. results: the verdict of each case, an unjudged one replaced by what
-    a resumption made of it. open_cases: started, no verdict. problems: lines that contradict each other, or are no
-    events.
+    a resumption made of it. left_out: by the budget since the newest header. open_cases: started, no verdict. problems:
+    lines that contradict each other, or are no events.
     """
 
     headers: list[RunStarted] = msgspec.field(default_factory=list)
@@ -99,6 +96,7 @@ class Log(msgspec.Struct):
         if isinstance(event, RunStarted):
             self.headers.append(event)
             self.footer = None
+            self.left_out.clear()  # a resumption goes on with all of it, as far as its own budget reaches
         elif isinstance(event, CaseStarted):
             self.open_cases[event.case] = None
         elif isinstance(event, CaseFinished):

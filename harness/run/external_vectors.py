@@ -86,7 +86,7 @@ def found(path: Path) -> Iterator[External]:
 
 
 def _is_own_form(path: Path) -> bool:
-    return path.suffix == ".json" or (path.is_dir() and any(path.glob("*.json")))
+    return path.suffix == ".json" or (path.is_dir() and any(path.glob("[!.]*.json")))
 
 
 def checked(case: Case, load: Callable[[], Vector]) -> Case:
@@ -110,7 +110,7 @@ def checked(case: Case, load: Callable[[], Vector]) -> Case:
 
 def _has_findings(path: Path) -> bool:
     """True for a promoted finding, or a folder of them, from which the fuzzers make cases. Raises DocumentError."""
-    found = list(path.glob("*.json*")) if path.is_dir() else [path]
+    found = list(path.glob("[!.]*.json*")) if path.is_dir() else [path]
     others = [one for one in found if not one.name.endswith(PROMOTED)]
     if found and others and len(others) < len(found):
         raise DocumentError(str(path), "", f"it holds findings and vectors, such as {others[0].name}: keep them apart")

@@ -40,6 +40,12 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST_LABEL = 60
 
 
+class _FirstEvent(msgspec.Struct):
+    """What the first line of an event file has in all versions."""
+
+    event: str
+
+
 class ReportFolder(msgspec.Struct):
     """The folder of a run that goes on; nobody else writes there, or removes it, before `close`."""
 
@@ -91,10 +97,11 @@ def take(folder: Path, keep: int = KEPT) -> tuple[ReportFolder, Path | None]:
     """Use a folder that the user named; the run that it holds moves into `earlier-<time>` inside of it.
 
     Returns the folder, and where the earlier run is now; None where there is none, or none is kept. Raises
-    DocumentError where another run is writing there.
+    DocumentError where another run is writing there, and where the files in the way are of no run: they are the user's.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        _require_of_a_run(folder)
         taken = ReportFolder(folder, _locked(folder))
         with taken.closed_on_error():
             moved = _set_aside(folder)
@@ -102,6 +109,12 @@ def take(folder: Path, keep: int = KEPT) -> tuple[ReportFolder, Path | None]:
         raise _cannot_keep(folder, error) from None
     prune(folder, keep - 1)
     return taken, moved if keep > 1 else None
+
+
+def would_move(folder: Path, place: Path) -> bool:
+    """True where `take` moves away what is in a place: the run of the folder itself, or a part of it."""
+    whole, inner = folder.resolve(), place.resolve()
+    return inner == whole or any(inner.is_relative_to(whole / name) for name in FILES)
 
 
 def reopen(folder: Path) -> ReportFolder:
@@ -184,8 +197,30 @@ def _names(path: Path) -> Iterator[Path]:
     yield from (path.with_name(f"{path.name}-{number}") for number in count(2))
 
 
+def _require_of_a_run(folder: Path) -> None:
+    """Raise DocumentError where files with the names of a report are in a folder where no run has ever been."""
+    held = _held(folder)
+    if held and not (folder / _MARKER).exists() and not _has_events(folder):
+        names = ", ".join(path.name for path in held)
+        raise DocumentError(str(folder), "", f"no run has made what is here ({names}): name another report folder")
+
+
+def _has_events(folder: Path) -> bool:
+    """True where a run of any version of the suite has begun its event file. The marker is lost where a CI packs it."""
+    try:
+        with open(folder / EVENTS, "rb") as file:
+            return msgspec.json.decode(file.readline(), type=_FirstEvent).event == "run-started"
+    except (OSError, ValueError):  # msgspec's errors are ValueErrors
+        return False
+
+
+def _held(folder: Path) -> list[Path]:
+    """What is in the way of a report."""
+    return [folder / name for name in FILES if (folder / name).exists()]
+
+
 def _set_aside(folder: Path) -> Path | None:
-    held = [folder / name for name in FILES if (folder / name).exists()]
+    held = _held(folder)
     if not held:
         return None
     newest = max(path.stat().st_mtime for path in held)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
@@ -21,15 +23,15 @@ class Interruption:
     """While entered, the first of the signals raises KeyboardInterrupt, and further ones are passed over.
 
     The report of an interrupted run takes its time: who presses Ctrl-C twice wants it no less. Where the exception is
-    swallowed, since Python drops those of finalisers and a proxy's may be running, the end of the case raises it again:
-    this is a sink, the last of a run's, and receives the end of each case with the verdict already recorded.
+    swallowed, since Python drops those of finalisers and a proxy's may be running, the end of the case sends the signal
+    again: this is a sink, the last of a run's, and receives the end of each case with the verdict already recorded.
 
     has_come: True once a signal has ended the run.
     """
 
     def __init__(self) -> None:
         self.has_come = False
-        self._owed = False
+        self._owed: int | None = None
         self._is_over = False
         self._taken: list[signal.Signals] = []
 
@@ -50,10 +52,10 @@ class Interruption:
         self._is_over = True
 
     def write(self, event: Event) -> None:
-        """Raise the interrupt that a finaliser would have swallowed."""
-        if self._owed and isinstance(event, CaseFinished):
-            self._owed = False
-            raise KeyboardInterrupt
+        """Send the signal again of which a finaliser would have swallowed the interrupt."""
+        if self._owed is not None and isinstance(event, CaseFinished):
+            number, self._owed, self._is_over = self._owed, None, False
+            signal.raise_signal(number)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if self._is_over:
@@ -61,7 +63,33 @@ class Interruption:
         self._is_over = self.has_come = True
         while frame is not None:
             if frame.f_code.co_name == "__del__":
-                self._owed = True
+                self._owed = number
                 return
             frame = frame.f_back
         raise KeyboardInterrupt
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """What is done inside is done as a whole: a signal that would raise something is sent again at the end.
+
+    Signals whose handlers are not Python's are left alone, and so are all of them in other threads than the main one,
+    the only one where they raise anything.
+    """
+    came: list[int] = []
+    handlers = _handlers() if threading.current_thread() is threading.main_thread() else {}
+    try:
+        for number in handlers:
+            signal.signal(number, lambda number, _: came.append(number))
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for again in came:
+            signal.raise_signal(again)
+
+
+def _handlers() -> dict[signal.Signals, Any]:
+    """The handlers of Python that signals have which end a run."""
+    found = {number: signal.getsignal(number) for number in _SIGNALS}
+    return {number: handler for number, handler in found.items() if callable(handler)}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from npu_conformance.harness.run.events import EventLog, Log
 from npu_conformance.harness.run.folders import EVENTS, FAILURES
 from npu_conformance.harness.run.partition import parse_shard
 from npu_conformance.specs.documents import DocumentError
-from npu_conformance.specs.documents.results import CaseFinished, CaseLeftOut, RunFinished, RunStarted
+from npu_conformance.specs.documents.results import CaseFinished, CaseLeftOut, Event, RunFinished, RunStarted
 
 
 def read(folders: Sequence[Path]) -> dict[Path, Log]:
@@ -47,19 +48,21 @@ def merge(logs: Mapping[Path, Log], folder: Path, plugin: str) -> Log:
     whole.results = {name: result for log in logs.values() for name, result in log.results.items()}
     whole.left_out = {name: reason for log in logs.values() for name, reason in log.left_out.items()}
     whole.footer = _footer(list(logs.values()))
-    file = EventLog(folder / EVENTS)
-    file.write(whole.header)
-    for result in whole.results.values():
-        file.write(CaseFinished(result=result))
-    for name, reason in whole.left_out.items():
-        file.write(CaseLeftOut(case=name, reason=reason))
-    if whole.footer is not None:
-        file.write(whole.footer)
-    file.close()
+    with closing(EventLog(folder / EVENTS)) as file:
+        for event in _events(whole):
+            file.write(event)
     for shard in logs:
         for failure in sorted((shard / FAILURES).glob("*.json")):
             failures.copy(failure, folder / FAILURES, plugin)
     return whole
+
+
+def _events(whole: Log) -> Iterator[Event]:
+    yield whole.header
+    yield from (CaseFinished(result=result) for result in whole.results.values())
+    yield from (CaseLeftOut(case=name, reason=reason) for name, reason in whole.left_out.items())
+    if whole.footer is not None:
+        yield whole.footer
 
 
 def _number(folder: Path, log: Log) -> tuple[int, int]:

@@ -19,7 +19,15 @@ from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents import results
 from npu_conformance.specs.documents.results import FAILURE_FILE, NOT_WRITTEN, CaseResult
 from npu_conformance.specs.documents.storing import write_whole
-from npu_conformance.specs.documents.summary import CaseSummary, Counts, OperationCounts, Results, Unexecuted
+from npu_conformance.specs.documents.summary import (
+    CaseSummary,
+    Comparison,
+    Counts,
+    OperationCounts,
+    Results,
+    Unexecuted,
+)
+from npu_conformance.specs.documents.waivers import WaiverUse
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
 _NO_VERDICT = "no verdict was recorded"
@@ -33,16 +41,34 @@ def build(
     must_conform: a run that does not show that the subject conforms is red, whatever its cases say.
     """
     verdicts = complete(log, baseline)
+    found = _findings(log, verdicts, waivers, baseline)
+    if must_conform and found.reasons:
+        found.red.append("not shown to be conformant, which --require-conformant asks for")
+    return _results(log, verdicts, found, baseline.compare(verdicts) if baseline else None)
+
+
+class _Findings(msgspec.Struct):
+    """What is wrong with a run as a whole. reasons: why it does not show that the subject conforms."""
+
+    problems: list[str]
+    red: list[str]
+    reasons: list[str]
+    waivers: tuple[WaiverUse, ...]
+
+
+def _findings(
+    log: Log, verdicts: Sequence[CaseResult], waivers: Waivers | None, baseline: Baseline | None
+) -> _Findings:
     problems = [*log.problems, *bookkeeping_problems(log), *_unwritten(verdicts)]
-    whole = not log.header.selection.shard
     uses = waivers.uses(verdicts, selection.all_ids) if waivers else ()
-    red = [
-        *(waivers.problems(uses, whole=whole) if waivers else []),
-        *([*baseline.regressions(verdicts), *baseline.unrun(verdicts)] if baseline else []),
-    ]
-    reasons = conformance.reasons(log, verdicts, red, problems)
-    if must_conform and reasons:
-        red.append("not shown to be conformant, which --require-conformant asks for")
+    red = waivers.problems(uses, whole=not log.header.selection.shard) if waivers else []
+    if baseline:
+        red = [*red, *baseline.regressions(verdicts), *baseline.unrun(verdicts)]
+    return _Findings(problems, red, conformance.reasons(log, verdicts, red, problems), uses)
+
+
+def _results(log: Log, verdicts: Sequence[CaseResult], found: _Findings, comparison: Comparison | None) -> Results:
+    """The document: what ran, how it ended, the counts, and what stands behind each of them."""
     header = log.header
     return Results(
         format=results.FORMAT,
@@ -52,34 +78,30 @@ def build(
         hal_version=header.hal_version,
         seed=header.seed,
         selection=header.selection,
+        plugin_words=header.plugin_words,
         time=log.headers[0].time,
         seconds=sum(result.seconds for result in verdicts),
         complete=log.footer is not None and log.footer.ending == "complete",
-        conformant=not reasons,
-        reasons=tuple(reasons),
-        exit_code=_exit_code(log, verdicts, red, problems),
+        conformant=not found.reasons,
+        reasons=tuple(found.reasons),
+        exit_code=_exit_code(log, verdicts, found.red, found.problems),
+        red=tuple(found.red),
+        problems=tuple(found.problems),
+        baseline=comparison,
         counts=_counts(verdicts),
         configuration_counts=_configuration_counts(verdicts),
         waived=_with(verdicts, Disposition.WAIVED),
-        baseline=baseline.compare(verdicts) if baseline else None,
         quality_warnings=_with(verdicts, Disposition.QUALITY_WARNING),
         by_suite=_grouped((result.case.partition(".")[0], result) for result in verdicts),
         by_requirement=by_requirement(verdicts),
         by_operation=by_operation(verdicts),
         unsupported=unsupported(verdicts),
         thin_coverage=tuple(conformance.thin_coverage(verdicts)),
-        not_run=tuple(
-            Unexecuted(case=result.case, reason=result.message)
-            for result in verdicts
-            if result.outcome is Outcome.NOT_RUN
-        ),
+        not_run=_not_run(verdicts),
         left_out=tuple(Unexecuted(case=name, reason=reason) for name, reason in log.left_out.items()),
-        red=tuple(red),
-        problems=tuple(problems),
         cases=tuple(map(_summary, verdicts)),
-        waivers=uses,
+        waivers=found.waivers,
         executed_by=operation_evidence.work(verdicts),
-        plugin_words=header.plugin_words,
     )
 
 
@@ -167,6 +189,11 @@ def _exit_code(log: Log, verdicts: Sequence[CaseResult], red: list[str], problem
 
 def _counts(verdicts: Iterable[CaseResult]) -> Counts:
     return dict(Counter(result.outcome.value for result in verdicts))
+
+
+def _not_run(verdicts: Iterable[CaseResult]) -> tuple[Unexecuted, ...]:
+    missed = (result for result in verdicts if result.outcome is Outcome.NOT_RUN)
+    return tuple(Unexecuted(case=result.case, reason=result.message) for result in missed)
 
 
 def _configuration_counts(verdicts: Iterable[CaseResult]) -> Counts:

@@ -6,7 +6,8 @@ import hashlib
 import shlex
 from collections.abc import Iterator, Sequence
 
-from npu_conformance.harness.run.events import UNJUDGED, Log
+from npu_conformance.harness.judge.outcome_table import UNJUDGED
+from npu_conformance.harness.run.events import Log
 from npu_conformance.harness.subject import patience
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseResult, RunStarted, Selection

@@ -231,8 +231,7 @@ class Session:
     def run_all(self) -> Summary:
         """Run every case and write the report."""
         with self._interruption:
-            self._running().run()
-            self._interruption.pass_over()
+            self._running().run(self._interruption.pass_over)
             return self._conclude()
 
     def begin(self) -> None:
@@ -266,8 +265,10 @@ class Session:
 
     def finish(self) -> Summary:
         """Give every case that has none a verdict, and write the report."""
-        self._running().finish()
-        return self._conclude()
+        with self._interruption:
+            self._interruption.pass_over()
+            self._running().finish()
+            return self._conclude()
 
     def _conclude(self) -> Summary:
         return self.conclude(events.read_log(self.folder / EVENTS) if self.folder else self._kept.log())

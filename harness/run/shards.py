@@ -5,11 +5,12 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
 
-from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED, WRONG
+from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED, UNJUDGED, WRONG
 from npu_conformance.harness.run.events import EventLog, Log, read_log
 from npu_conformance.harness.run.folders import EVENTS, SHARDS
 from npu_conformance.specs.documents import DocumentError
@@ -86,23 +87,24 @@ def remove(folder: Path) -> None:
 
 
 def _left_behind(folder: Path, log: Log) -> Iterator[Event]:
-    """The verdicts that only a shard has recorded."""
+    """What only a shard has recorded: verdicts that are new, or follow one that said nothing of the subject."""
     for path in sorted((folder / SHARDS).glob(f"*/{EVENTS}")):
         try:
             recorded = read_log(path)
         except DocumentError:  # killed before its first event
             continue
-        known = {name for name, result in log.results.items() if result.outcome is not Outcome.NOT_RUN}
-        yield from (CaseFinished(result=result) for name, result in recorded.results.items() if name not in known)
+        for name, result in recorded.results.items():
+            known = log.results.get(name)
+            if known is None or (known.outcome in UNJUDGED and known != result):
+                yield CaseFinished(result=result)
         unknown = (item for item in recorded.left_out.items() if item[0] not in log.results)
         yield from (CaseLeftOut(case=name, reason=reason) for name, reason in unknown)
 
 
 def _append(path: Path, events: Iterable[Event]) -> None:
-    sink = EventLog(path, resume=True)
-    for event in events:
-        sink.write(event)
-    sink.close()
+    with closing(EventLog(path, resume=True)) as sink:
+        for event in events:
+            sink.write(event)
 
 
 def _verdicts(shard: Shard) -> list[CaseResult]:

@@ -156,7 +156,7 @@ def _unknown_files(folder: Path, document: ExtensionDocument) -> Iterator[Docume
     """Files that belong to no operation of the extension: without this check a misspelt name would go undetected."""
     known = {entry.name.lower() for entry in document.operations}
     for part, suffix in PARTS.items():
-        for path in sorted((folder / part).glob(f"*{suffix}")):
+        for path in sorted((folder / part).glob(f"[!.]*{suffix}")):
             if path.stem not in known:
                 yield DocumentError(str(path), "", f"{FILE} has no operation {path.stem.upper()}")
 

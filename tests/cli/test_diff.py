@@ -61,3 +61,15 @@ def test_cases_of_one_run_alone_are_counted(command: Command) -> None:
     code, out, _ = command("diff", "few", "many")
     note = "note: the runs have different selections of cases\n"
     assert (code, out) == (0, f"{note}16 cases only in many\n0 verdicts changed, 0 for the worse\n")
+
+
+def test_what_a_stopped_run_had_not_come_to_has_not_got_worse(command: Command) -> None:
+    cases = ("vts.validation.RELU.graph_indexes", "vts.validation.RELU6.graph_indexes")
+    assert command("run", *cases, *PLUGIN, "--report", "stopped", "-x", "1")[0] == 1
+    assert command("run", *cases, *PLUGIN, "--report", "whole")[0] == 1
+    change = "vts.validation.RELU6.graph_indexes: not-run -> fail"
+    code, out, _ = command("diff", "stopped", "whole")
+    assert (code, out.splitlines()[1:]) == (0, [change, "1 verdict changed, 0 for the worse"])
+    _, out, _ = command("report", "stopped", "whole")
+    assert f"\n  {change}\n" in out
+    assert out.endswith("1 verdicts differ, 0 for the worse in the last run\n")

@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import random
 import signal
+import subprocess
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import warm_python
 from patience import eventually
 from wire_client import environment
+
+from npu_conformance.cli.commands import _shards
 
 _CALLS = 6
 """Calls of the driver in the selected cases that can be the moment."""
@@ -106,3 +111,79 @@ def test_parts_that_are_interrupted_while_they_start_were_interrupted_and_no_mor
     run.send_signal(signal.SIGINT)
     out, errors = run.communicate()
     assert (run.wait(), errors) == (3, "interrupted\n"), out
+
+
+_SIGNALLING = """
+import signal, sys
+from npu_conformance.harness.run import engine, events
+from npu_conformance.specs.documents import results
+number, moment, front_door = int(sys.argv.pop()), sys.argv.pop(), sys.argv.pop()
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a test in the background may have been told to ignore it
+write, finish, seen = events.EventLog.write, engine.Engine.finish, []
+def signalling(self, event):
+    wanted = {"header": results.RunStarted, "finish": (), "footer": results.RunFinished}
+    seen.append(isinstance(event, wanted.get(moment, results.CaseFinished)))
+    is_now = seen[-1] and sum(seen) == (3 if moment.endswith("a verdict") else 1)
+    if is_now and moment != "after a verdict":
+        signal.raise_signal(number)
+    write(self, event)
+    if is_now and moment == "after a verdict":
+        signal.raise_signal(number)
+def finishing(self):
+    signal.raise_signal(number)
+    return finish(self)
+events.EventLog.write = signalling
+if moment == "finish":
+    engine.Engine.finish = finishing
+if front_door == "command":
+    from npu_conformance.cli.main import main
+    sys.exit(main(sys.argv[1:]))
+import pytest
+sys.exit(pytest.main(sys.argv[1:]))
+"""
+_TARGET = ("vts.queries", "--plugin", "reference", "--isolation", "inprocess", "-q")
+_TARGET_OF_PYTEST = ("-q", "-p", "no:cacheprovider", "-W", "ignore", "--pyargs", "npu_conformance.vts.queries")
+
+
+def _ended(folder: Path, words: tuple[str, ...], front_door: str, moment: str, number: int) -> tuple[int, str]:
+    """The exit code of a run that gets a signal at a moment of recording, and what it printed."""
+    run = warm_python.run("-c", _SIGNALLING, *words, front_door, moment, str(int(number)), cwd=folder)
+    return run.returncode, run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("moment", ["header", "before a verdict", "after a verdict", "finish", "footer"])
+def test_a_signal_while_something_is_recorded_costs_no_verdict(
+    tmp_path: Path, moment: str, number: signal.Signals
+) -> None:
+    code, out = _ended(tmp_path, ("run", *_TARGET, "--report", "kept"), "command", moment, number)
+    found = json.loads((tmp_path / "kept" / "results.json").read_text())
+    assert (found["problems"], (tmp_path / "kept" / "junit.xml").exists()) == ([], True), out
+    judged = {"header": 0, "before a verdict": 3, "after a verdict": 3}.get(moment, len(found["cases"]))
+    assert len(found["cases"]) - len(found["not_run"]) == judged
+    assert (found["complete"], code) == ((True, 0) if judged > 3 else (False, 3))
+
+
+@pytest.mark.parametrize("moment", ["before a verdict", "after a verdict", "finish", "footer"])
+def test_so_it_is_with_pytest(tmp_path: Path, moment: str) -> None:
+    words = (*_TARGET_OF_PYTEST, "--npu-plugin=reference", "--npu-isolation=inprocess", "--npu-report=kept")
+    _, out = _ended(tmp_path, words, "pytest", moment, signal.SIGINT)
+    found = json.loads((tmp_path / "kept" / "results.json").read_text())
+    assert (found["problems"], "Traceback" in out) == ([], False), out
+    judged = 3 if moment.endswith("a verdict") else len(found["cases"])
+    assert len(found["cases"]) - len(found["not_run"]) == judged
+
+
+def test_parts_end_that_have_started_where_an_interrupt_comes_between_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(words: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
+        if started:
+            raise KeyboardInterrupt
+        started.append(popen(["sleep", "60"], **options))
+        return started[0]
+
+    popen = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", start)
+    ended, *never_started = _shards.run_processes([["one"], ["two"], ["three"]], lambda: None)
+    assert (ended, never_started) == (started[0].poll(), [3, 3])

@@ -84,6 +84,16 @@ def test_a_folder_of_the_user_keeps_the_earlier_run(command: Command) -> None:
     assert command("report", str(earlier))[0] == 0
 
 
+def test_a_folder_with_files_of_the_user_is_no_report_folder(command: Command) -> None:
+    Path("build/failures").mkdir(parents=True)
+    mine = {Path("build/junit.xml"): "of another tool", Path("build/failures/notes.txt"): "mine"}
+    for path, text in mine.items():
+        path.write_text(text)
+    refused = "npu-conformance: build: no run has made what is here (junit.xml, failures): name another report folder\n"
+    assert command("run", RED, *PLUGIN, "--report", "build", "--keep", "1") == (2, "", refused)
+    assert {path: path.read_text() for path in Path("build").rglob("*") if path.is_file()} == mine
+
+
 def test_a_report_to_the_folder_of_a_plug_in_is_one_more_run(command: Command) -> None:
     for where in ((), ("--report", str(HOME))):
         assert command("run", RED, *PLUGIN, *where)[0] == 1
@@ -198,37 +208,39 @@ def test_what_failed_is_not_forgotten_where_something_else_has_run_since(command
     assert (code, err) == (2, f"npu-conformance: --last-failed: nothing was red in {latest()} or a run before it\n")
 
 
-def test_all_failures_of_a_folder_run_again(command: Command) -> None:
+@pytest.mark.parametrize("named", [HOME, HOME / "latest" / "results.json"])
+def test_all_failures_of_a_run_run_again(command: Command, named: Path) -> None:
     assert command("run", RED, "vts.validation.RELU6.graph_indexes", *PLUGIN)[0] == 1
-    code, out, _ = command("replay", str(HOME), *PLUGIN)
+    code, out, _ = command("replay", str(named), *PLUGIN)
     assert code == 1
     assert [line.partition(" NNHAL")[0] for line in out.splitlines()[:-1]] == [
         "was fail, now FAIL RELU",
         "was fail, now FAIL RELU6",
     ]
     assert out.splitlines()[-1] == "2 still fail, 0 now pass"
-    assert command("replay", str(HOME), *PLUGIN, "--bisect")[0] == 1
-    code, out, _ = command("replay", str(HOME), *REFERENCE)
+    assert command("replay", str(named), *PLUGIN, "--bisect")[0] == 1
+    code, out, _ = command("replay", str(named), *REFERENCE)
     assert (code, out.splitlines()[-1]) == (0, "0 still fail, 2 now pass")
     assert command("replay", str(HOME / "latest" / "failures"), *REFERENCE, "--bisect")[0] == 0
     assert command("replay", ".", *PLUGIN)[::2] == (2, "npu-conformance: .: no failure file is here\n")
 
 
-def test_a_failure_file_that_can_not_be_read_stops_no_other(command: Command) -> None:
+@pytest.mark.parametrize("named", [HOME, HOME / "latest" / "results.json"])
+def test_a_failure_file_that_can_not_be_read_stops_no_other(command: Command, named: Path) -> None:
     assert command("run", RED, *PLUGIN)[0] == 1
     (good,) = (HOME / "latest" / "failures").glob("*.json")
     broken = good.with_name("broken.json")
     broken.write_text("{")
     good.with_name("unknown.json").write_text(good.read_text().replace(RED, "vts.gone.RELU.indexes"))
-    code, out, err = command("replay", str(HOME), *REFERENCE)
+    code, out, err = command("replay", str(named), *REFERENCE)
     assert (code, out.splitlines()[-1]) == (1, "0 still fail, 1 now pass, 2 cannot be read")
     assert [line.startswith("npu-conformance: not replayed: ") for line in err.splitlines()] == [True, True]
-    assert command("replay", str(HOME), *REFERENCE, "--bisect")[0] == 125
-    assert command("replay", str(HOME), *PLUGIN, "--bisect")[0] == 1
+    assert command("replay", str(named), *REFERENCE, "--bisect")[0] == 125
+    assert command("replay", str(named), *PLUGIN, "--bisect")[0] == 1
     assert command("replay", str(broken), *REFERENCE)[0] == 2
     good.unlink()
-    code, _, err = command("replay", str(HOME), *REFERENCE)
-    assert (code, err.splitlines()[-1]) == (2, f"npu-conformance: {HOME}: no failure file here can be read")
+    code, _, err = command("replay", str(named), *REFERENCE)
+    assert (code, err.splitlines()[-1]) == (2, f"npu-conformance: {named}: no failure file here can be read")
 
 
 def test_what_is_no_longer_supported_is_a_failure_of_every_front_door(command: Command) -> None:

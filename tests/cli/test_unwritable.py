@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import warm_python
+from places import HOSTILE
 
 COMMAND = ("-m", "npu_conformance")
 RUN = (*COMMAND, "run", "vts.queries", "--plugin", "reference", "--isolation", "inprocess", "-q")
@@ -121,3 +123,39 @@ def test_parts_of_a_report_are_kept_where_they_cannot_be_merged(tmp_path: Path) 
     done = run("-c", _MERGING + _MAIN, *RUN[2:], "-n", "2", "--report", str(tmp_path))
     assert_one_line(done, str(tmp_path / "events.jsonl"))
     assert len(list(tmp_path.glob("shards/*/events.jsonl"))) == 2
+
+
+def run_with_full_errors(*command: str) -> subprocess.CompletedProcess[bytes]:
+    """Run where what goes to standard error cannot be written."""
+    with open("/dev/full", "wb") as full:
+        return subprocess.run([sys.executable, *command], stdout=subprocess.PIPE, stderr=full, check=False)
+
+
+@pytest.mark.parametrize("more", [(), ("-n", "2")])
+def test_progress_that_cannot_be_shown_costs_no_verdict(
+    more: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(HOSTILE), os.environ.get("PYTHONPATH", "")]))
+    cases = ("vts.queries.liveness.ping", "vts.validation.RELU.graph_indexes", "vts.validation.RELU6.graph_indexes")
+    words = ("--plugin", "vendor_plugins:first_day", "--isolation", "inprocess", "--report", str(tmp_path), *more)
+    done = run_with_full_errors(*COMMAND, "run", *cases, *words)
+    found = json.loads((tmp_path / "results.json").read_bytes())
+    assert (done.returncode, found["complete"], found["problems"]) == (1, True, [])
+    assert found["counts"]["fail"] == 2
+    assert b"vts.validation.RELU.graph_indexes" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "code"), [(("run", "vts.queries", "--plugin", "nowhere:plugin"), 2), (("report", "nowhere"), 2)]
+)
+def test_the_exit_code_has_to_do_where_no_error_can_be_told(command: tuple[str, ...], code: int) -> None:
+    assert run_with_full_errors(*COMMAND, *command).returncode == code
+
+
+def test_a_bisection_goes_on_where_no_error_can_be_told(tmp_path: Path) -> None:
+    assert (
+        run_with_full_errors(
+            *COMMAND, "replay", str(tmp_path / "gone.json"), "--plugin", "reference", "--bisect"
+        ).returncode
+        == 125
+    )

@@ -148,3 +148,11 @@ def test_a_user_without_a_home_keeps_nothing(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr(Path, "home", no_home)
     assert keeping.folder() is None
+
+
+def test_a_lock_of_an_editor_changes_nothing(root: Path) -> None:
+    """It is a link that leads nowhere, and comes and goes."""
+    made = Made()
+    made.asked()
+    (root / "specs" / ".#file.json").symlink_to("user@host.1234")
+    assert [made.asked(), made.asked()] == [[1], [1]]

@@ -69,11 +69,6 @@ class Channel:
         self._results = _end_of(self._result_pool, result_capacity)
 
     @property
-    def has_queues(self) -> bool:
-        """False where packets travel as messages, since no memory is shared."""
-        return self._requests is not None
-
-    @property
     def requests(self) -> MessageQueue:
         """The request queue; NotApplicable where packets travel as messages."""
         if self._requests is None:

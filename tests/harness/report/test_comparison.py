@@ -60,11 +60,27 @@ def test_cases_that_differ_are_told_run_by_run_and_the_worse_first() -> None:
         (Outcome.CRASH, Outcome.FAIL, "better"),
         (Outcome.FAIL, Outcome.NOT_APPLICABLE, ""),
         (Outcome.FAIL, Outcome.NOT_RUN, ""),
+        (Outcome.NOT_RUN, Outcome.FAIL, ""),
+        (Outcome.NOT_RUN, Outcome.PASS, ""),
+        (Outcome.SUITE_ERROR, Outcome.CRASH, ""),
+        (Outcome.SUITE_ERROR, Outcome.PASS, ""),
     ],
 )
 def test_better_is_what_shows_more(before: Outcome, after: Outcome, change: str) -> None:
     (differing,) = compare(run(0, case("PAD.a", before)), run(1, case("PAD.a", after))).differing
     assert differing.change == change
+
+
+def test_a_run_without_a_verdict_hides_no_change() -> None:
+    told = [
+        compare(*(run(day, case("PAD.a", outcome)) for day, outcome in enumerate(outcomes))).differing[0].change
+        for outcomes in (
+            (Outcome.PASS, Outcome.NOT_RUN, Outcome.FAIL),
+            (Outcome.CRASH, Outcome.SUITE_ERROR, Outcome.PASS),
+            (Outcome.NOT_RUN, Outcome.NOT_RUN, Outcome.FAIL),
+        )
+    ]
+    assert told == ["worse", "better", ""]
 
 
 def test_cases_of_some_runs_alone_are_counted_and_not_compared() -> None:

@@ -106,3 +106,14 @@ def test_the_file_is_one_whole_line_an_event(make_case: MakeCase, subject: Any, 
     assert len(path.read_bytes().splitlines()) == 4
     assert os.access(path, os.R_OK)
     assert CaseStarted(case="x") == msgspec.json.decode(msgspec.json.encode(CaseStarted(case="x")), type=Event)
+
+
+def test_what_a_budget_left_out_is_not_left_out_of_a_resumption_without_one(
+    make_case: MakeCase, subject: Any, path: Path
+) -> None:
+    log = logged([make_case("a")], subject, path, seconds=0.0)
+    assert list(log.left_out) == ["vts.area.subject.a"]
+    log.add(log.header)
+    log.add(CaseStarted(case="vts.area.subject.a"))  # where the resumption is killed
+    outcome = build(log)
+    assert (outcome.counts, outcome.left_out) == ({"not-run": 1}, ())

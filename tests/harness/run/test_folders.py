@@ -112,7 +112,7 @@ def test_a_run_that_goes_on_is_not_removed(tmp_path: Path) -> None:
 def test_a_run_in_a_folder_of_the_user_is_set_aside(tmp_path: Path) -> None:
     folder = tmp_path / "kept"
     (folder / "failures").mkdir(parents=True)
-    for name in ("events.jsonl", "notes.txt", "failures/a.json"):
+    for name in (".run", "events.jsonl", "notes.txt", "failures/a.json"):
         (folder / name).write_text(name)
         os.utime(folder / name, (NOON.timestamp(), NOON.timestamp()))
     os.utime(folder / "failures", (NOON.timestamp(), NOON.timestamp()))
@@ -127,10 +127,45 @@ def test_a_run_in_a_folder_of_the_user_is_set_aside(tmp_path: Path) -> None:
 
 
 def test_an_earlier_run_that_is_not_kept_is_not_said_to_be(tmp_path: Path) -> None:
-    (tmp_path / "events.jsonl").write_text("earlier")
+    for name in (".run", "events.jsonl"):
+        (tmp_path / name).write_text("earlier")
     taken, moved = folders.take(tmp_path, keep=1)
     taken.close()
     assert (moved, names(tmp_path)) == (None, [".run"])
+
+
+@pytest.mark.parametrize("held", [("junit.xml", "failures/notes.txt"), ("results.json",), ("events.jsonl", "shards/a")])
+def test_files_of_the_user_are_in_the_way_and_stay(held: tuple[str, ...], tmp_path: Path) -> None:
+    for name in held:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"mine: {name}")
+    names_of = ", ".join(name.partition("/")[0] for name in held)
+    for _ in range(2):  # what was refused is no run that has been here
+        with pytest.raises(DocumentError) as caught:
+            folders.take(tmp_path, keep=1)
+        assert str(caught.value) == (
+            f"{tmp_path}: no run has made what is here ({names_of}): name another report folder"
+        )
+    assert {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()} == {*held}
+    assert all((tmp_path / name).read_text() == f"mine: {name}" for name in held)
+
+
+@pytest.mark.parametrize(
+    "traces",
+    [
+        {".run": b""},  # killed before its first event
+        {"events.jsonl": b'{"event":"run-started","format":1}\n{"event":"case-st'},  # unpacked from a CI, and cut off
+        {"events.jsonl": b'{"event":"run-started","format":0,"of":"an older version"}\n', "results.json": b"{}"},
+    ],
+)
+def test_whatever_a_run_has_left_is_of_a_run(traces: dict[str, bytes], tmp_path: Path) -> None:
+    for name, data in {**traces, "junit.xml": b"<testsuites/>"}.items():
+        (tmp_path / name).write_bytes(data)
+    taken, moved = folders.take(tmp_path)
+    taken.close()
+    assert moved is not None
+    assert names(moved) == sorted({".run", "junit.xml", *traces})
+    assert (names(tmp_path), moved.parent) == ([".run", moved.name], tmp_path)
 
 
 def test_earlier_runs_in_a_folder_of_the_user_are_kept_up_to_a_number(tmp_path: Path) -> None:

@@ -111,3 +111,29 @@ def test_a_waiver_is_judged_by_the_whole(tmp_path: Path, capsys: pytest.CaptureF
     file.write_text('{"format": 1, "waivers": []}')
     assert main([*words, "--waivers", str(file)]) == USAGE
     assert "--waivers: the shards were run without any" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("inputs", [("1", "2"), ("1/../1", "2"), ("2/shards/1", "3")])
+def test_a_shard_is_not_merged_into_its_own_folder(
+    tmp_path: Path, inputs: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its failure files would be moved away before they are read."""
+    places = [tmp_path / name for name in inputs]
+    for number, place in enumerate(places, 1):
+        shard(place.resolve(), f"{number}/2", verdict(str(number), Outcome.FAIL))
+        (place / ".run").touch()
+        (place / FAILURES).mkdir()
+        (place / FAILURES / "mine.json").write_text("{}")
+    before = sorted(tmp_path.rglob("*"))
+    report = tmp_path / inputs[0][0]
+    assert main(["merge", *map(str, places), "--report", str(report)]) == USAGE
+    told = f"npu-conformance: --report: {report}: the shard {places[0]} would be moved away: name another folder\n"
+    assert capsys.readouterr() == ("", told)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_waivers_that_are_not_there_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = shard(tmp_path / "1", "1/1", verdict("a"))
+    for option in ("--waivers", "--baseline"):
+        assert main(["merge", str(one), "--report", str(tmp_path / "whole"), option, str(tmp_path / "gone")]) == USAGE
+        assert capsys.readouterr() == ("", f"npu-conformance: {tmp_path / 'gone'}: No such file or directory\n")

@@ -118,3 +118,12 @@ def test_an_empty_folder_and_record_are_wrong_use(tmp_path: Path, capsys: pytest
     assert main(words) == USAGE
     assert main([*words, "--engine", "litert", "--record"]) == USAGE
     assert "leave out --vectors" in capsys.readouterr().err
+
+
+def test_a_lock_of_an_editor_is_no_vector(tmp_path: Path) -> None:
+    """Emacs' lock of a changed file is a link to user@host.process, beside it."""
+    folder = _folder(tmp_path / "vectors", lambda vector: None)
+    expected = [case.id for case in external.cases_from(folder)]
+    (folder / ".#add.json").symlink_to("user@host.1234")
+    assert [case.id for case in external.cases_from(folder)] == expected
+    assert len(expected) == 1
