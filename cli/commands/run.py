@@ -131,12 +131,12 @@ def require_sense(options: argparse.Namespace) -> None:
     require_positive("-n", options.processes)
     require_positive("-x", options.stop_after)
     if options.scheduler:
-        from npu_conformance.harness.run.workers import require_dask
-
-        require_dask()
         for flag in ("shard", "trace", "log", "wire_log"):
             if getattr(options, flag):
                 raise UsageError(f"--{flag.replace('_', '-')}: not with --scheduler")
+        from npu_conformance.harness.run.workers import require_dask
+
+        require_dask()
 
 
 def run_session_options(options: argparse.Namespace) -> SessionOptions:
