@@ -115,7 +115,7 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     yield from moved.lines(comparison.measurements, "--html FILE shows all")
     yield from durations.lines(comparison.durations)
     worse = sum(case.worse for case in comparison.differing)
-    yield f"{len(comparison.differing)} verdicts differ, {worse} for the worse in the last run"
+    yield f"{counted(len(comparison.differing), 'verdict')} changed, {worse} for the worse in the last run"
 
 
 def _some(told: Sequence[str], title: str) -> Iterator[str]:

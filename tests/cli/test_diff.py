@@ -72,4 +72,4 @@ def test_what_a_stopped_run_had_not_come_to_has_not_got_worse(command: Command) 
     assert (code, out.splitlines()[1:]) == (0, [change, "1 verdict changed, 0 for the worse"])
     _, out, _ = command("report", "stopped", "whole")
     assert f"\n  {change}\n" in out
-    assert out.endswith("1 verdicts differ, 0 for the worse in the last run\n")
+    assert out.endswith("1 verdict changed, 0 for the worse in the last run\n")

@@ -194,7 +194,7 @@ def test_the_terminal_gets_twenty_lines_of_each() -> None:
     assert told[0] == "run 1: day-0: toy 1, HAL 1.2, 2030-01-14T08:00:00Z: conformant; 30 pass"
     assert told[-2:] == [
         "  ... and 10 more; --html FILE shows all",
-        "30 verdicts differ, 30 for the worse in the last run",
+        "30 verdicts changed, 30 for the worse in the last run",
     ]
     assert sum("worse vts.generated.PAD" in line for line in told) == 20
 
@@ -238,7 +238,7 @@ def test_a_driver_that_became_slow_is_told() -> None:
     assert told[-3:] == [
         "the same cases took 51.7 s, 1.2 s before (43.08 times)",
         "  vts.generated.PAD.slow: 0.5 -> 51 s",
-        "0 verdicts differ, 0 for the worse in the last run",
+        "0 verdicts changed, 0 for the worse in the last run",
     ]
     assert "the same cases took 51.7 s" in comparison_page.document(compare(timed(0, 0.5), timed(1, 51.0)))
     quicker = list(lines(compare(timed(0, 51.0), timed(1, 0.5))))
