@@ -12,7 +12,7 @@ _STANDARD_LIBRARY = os.path.dirname(os.__file__)
 def python(*words: str) -> list[str]:
     """The command of such a process. It does not look in the current folder first: a `queue.py` there is not Python's.
 
-    Where it needs what lies in the current folder, `look_in` says so.
+    Where it needs what lies there, it says so by `look_in_current_folder`.
     """
     return [sys.executable, "-P", *words]
 
@@ -23,16 +23,28 @@ def environment() -> dict[str, str]:
     Python's own folders stay out: a driver that such a process starts may be a program of another Python.
     """
     given = os.environ.get("PYTHONPATH", "")
-    known = {"", os.getcwd(), *given.split(os.pathsep), *_own_folders(), *site.getsitepackages()}
+    known = {"", _current_folder(), *given.split(os.pathsep), *_own_folders(), *site.getsitepackages()}
     added = [folder for folder in sys.path if folder not in known]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [given, *added]))}
 
 
-def look_in(folder: str) -> None:
-    """Find the modules of a folder before those that are installed, and behind Python's own."""
-    if folder not in sys.path:
+def look_in_current_folder() -> None:
+    """Find modules of the current folder before those that are installed, and behind Python's own.
+
+    The command's own path lacks that folder.
+    """
+    folder = _current_folder()
+    if folder and folder not in sys.path:
         own = [index for index, known in enumerate(sys.path) if known in _own_folders()]
         sys.path.insert(max(own, default=-1) + 1, folder)
+
+
+def _current_folder() -> str:
+    """Empty where somebody has removed it."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return ""
 
 
 def _own_folders() -> tuple[str, ...]:

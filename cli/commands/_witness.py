@@ -120,7 +120,7 @@ def _foreign_engine(spec: str) -> Engine:
     """Return the engine that MODULE:FUNCTION names, a function of the user's own."""
     import importlib
 
-    from npu_conformance.harness.subject.plugin_loading import look_in_current_folder
+    from npu_conformance.harness.python_processes import look_in_current_folder
 
     module, separator, name = spec.partition(":")
     if not separator:

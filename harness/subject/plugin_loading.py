@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import os
 import re
@@ -12,7 +11,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from npu_conformance.harness.python_processes import look_in
+from npu_conformance.harness.python_processes import look_in_current_folder
 from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.plugin import Plugin
 from npu_conformance.specs.suggestions import did_you_mean
@@ -154,12 +153,6 @@ def _stacked(spec: str) -> Plugin:
 def is_library(spec: str) -> bool:
     """True for the path of a shared library: `libneuralnetworks.so`, also with a version behind it."""
     return re.search(r"\.so(\.\d+)*$", spec) is not None
-
-
-def look_in_current_folder() -> None:
-    """Let modules of the current folder be found before those that are installed; the command's own path lacks it."""
-    with contextlib.suppress(FileNotFoundError):  # somebody has removed the folder
-        look_in(os.getcwd())
 
 
 def installed() -> dict[str, str]:

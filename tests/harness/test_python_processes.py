@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from npu_conformance.harness.python_processes import environment, look_in, python
+from npu_conformance.harness.python_processes import environment, look_in_current_folder, python
 
 
 def test_what_was_added_to_the_path_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,8 +29,19 @@ def test_the_current_folder_comes_behind_the_standard_library_and_before_what_is
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "path", sys.path.copy())
-    look_in(str(tmp_path))
-    look_in(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    look_in_current_folder()
+    look_in_current_folder()
     assert sys.path.count(str(tmp_path)) == 1
     library, installed = os.path.dirname(os.__file__), os.path.dirname(os.path.dirname(pytest.__file__))
     assert sys.path.index(library) < sys.path.index(str(tmp_path)) < sys.path.index(installed)
+
+
+def test_a_current_folder_that_is_gone_is_in_nobodys_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    before = sys.path.copy()
+    look_in_current_folder()
+    assert sys.path == before
+    assert "PYTHONPATH" in environment()
