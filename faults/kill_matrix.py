@@ -70,6 +70,11 @@ class VariantRow(msgspec.Struct, frozen=True):
         """True where something passed and nothing is red."""
         return self.passed > 0 and not (self.red or self.problem)
 
+    @property
+    def says_nothing(self) -> bool:
+        """True where nothing passed and nothing is red: the variant has nothing of what the cases need."""
+        return not (self.passed or self.red or self.problem)
+
 
 def all_cases() -> list[Case]:
     """Every case that a fault can name: the suites' in the default scope, and the self-checks."""

@@ -27,8 +27,9 @@ def variant_lines(row: VariantRow) -> list[str]:
     """One variant, and the first false alarms."""
     if row.is_green:
         return [f"green   {row.variant}: {row.passed} of {row.cases} cases pass, {row.seconds:.1f} s"]
-    alarms = f"{len(row.red)} FALSE ALARMS" if row.red else f"NONE OF {row.cases} CASES PASSES"
-    lines = [f"RED     {row.variant}: {row.problem.upper() or alarms}"]
+    if row.says_nothing:
+        return [f"nothing {row.variant}: none of {row.cases} cases passes"]
+    lines = [f"RED     {row.variant}: {row.problem.upper() or f'{len(row.red)} FALSE ALARMS'}"]
     return lines + [f"          {case}: {message[: _WIDTH * 3]}" for case, message in row.red[:5]]
 
 

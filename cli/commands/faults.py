@@ -210,10 +210,16 @@ def _variants(options: argparse.Namespace) -> int:
         return kill_matrix.run_variant(variant, few, options.isolation)
 
     rows = _rows(options, asked, row_of, kill_matrix.VariantRow, report.variant_lines)
-    green = sum(row.is_green for row in rows)
-    others = f"; to {len(chosen) - len(asked)} others none of the cases applies" if len(asked) < len(chosen) else ""
-    _conclude(options, rows, [f"{green} of {len(rows)} conforming variants are green{others}"])
-    return OK if green == len(rows) else WRONG
+    is_part = bool(options.expression) or options.sample_cases is not None
+    judged = [row for row in rows if not (is_part and row.says_nothing)]
+    green = sum(row.is_green for row in judged)
+    told = [f"{green} of {len(judged)} conforming variants are green"]
+    if len(judged) < len(rows):
+        told.append(f"none of these cases passes on {len(rows) - len(judged)} others")
+    if len(asked) < len(chosen):
+        told.append(f"to {len(chosen) - len(asked)} others none of the cases applies")
+    _conclude(options, rows, ["; ".join(told)])
+    return OK if green == len(judged) else WRONG
 
 
 def _rows(

@@ -196,6 +196,20 @@ def test_variants_to_which_no_case_applies_are_not_run(capsys: pytest.CaptureFix
     )
 
 
+@pytest.mark.parametrize(("part", "code"), [(("-k", "queries"), 0), (("--sample-cases", "3"), 0), ((), 1)])
+def test_a_variant_that_passes_nothing_is_red_where_all_cases_are_meant(
+    part: tuple[str, ...], code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(
+        kill_matrix, "run_variant", lambda variant, cases, _: kill_matrix.VariantRow(variant.id, len(cases))
+    )
+    assert main(["faults", "--variants", "reference", *part]) == code
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("nothing reference: none of ")
+    told = "0 of 0 conforming variants are green; none of these cases passes on 1 others"
+    assert last == (told if part else "0 of 1 conforming variants are green")
+
+
 def test_the_first_case_that_catches_a_fault_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["faults", "query-status-offline", "--all-cases", "--first", "-k", "queries"]) == 0
     out = capsys.readouterr().out
