@@ -20,7 +20,7 @@ from npu_conformance.harness.run.folders import FAILURES
 from npu_conformance.harness.run.session import Session
 from npu_conformance.harness.subject.loading import LoadError
 from npu_conformance.specs.documents import DocumentError
-from npu_conformance.specs.documents.results import FAILURE_FILE, CaseResult, Event, RunStarted
+from npu_conformance.specs.documents.results import FAILURE_FILE, NOT_WRITTEN, CaseResult, Event, RunStarted
 from npu_conformance.specs.outcomes import Outcome
 
 _REPORT = "npu_report"
@@ -123,11 +123,17 @@ class Controller:
                 self._session.take(CaseResult(case=case, outcome=outcome, own_outcome=outcome, message=reason))
 
     def _fetch_failure(self, result: CaseResult, worker: str) -> None:
-        """Move the failure file of a red case into the report, as soon as the case has ended."""
+        """Move the failure file of a red case into the report, as soon as the case has ended.
+
+        One that somebody has spoilt is told as one that could not be written.
+        """
         folder = self._session.folder
         file = self._part(worker) / FAILURES / str(result.notes.get(FAILURE_FILE, ""))
         if folder is not None and file.is_file():
-            failures.move(file, folder / FAILURES, self._session.options.plugin_words)
+            try:
+                failures.move(file, folder / FAILURES, self._session.options.plugin_words)
+            except DocumentError as error:
+                result.notes[FAILURE_FILE] = f"{NOT_WRITTEN}{error}"
 
     def _part(self, worker: str) -> Path:
         return Path(self._parts.name, worker)

@@ -53,7 +53,10 @@ def merge(logs: Mapping[Path, Log], folder: Path, plugin: str) -> Log:
             file.write(event)
     for shard in logs:
         for failure in sorted((shard / FAILURES).glob("*.json")):
-            failures.copy(failure, folder / FAILURES, plugin)
+            try:
+                failures.copy(failure, folder / FAILURES, plugin)
+            except DocumentError as error:  # one that was spoilt costs itself; what it was about has its verdict
+                whole.problems.append(str(error))
     return whole
 
 

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+
+from npu_conformance.harness.pytest_plugin.workers import Controller
+from npu_conformance.specs.documents.results import FAILURE_FILE, NOT_WRITTEN, CaseResult
+from npu_conformance.specs.outcomes import Outcome
+
+if TYPE_CHECKING:
+    from npu_conformance.harness.pytest_plugin.reporting import Explainer
+    from npu_conformance.harness.run.session import Session
 
 pytest.importorskip("xdist")
 pytest_plugins = ("pytester",)
@@ -95,3 +104,16 @@ def test_bad_options_are_one_line(run: Run, arguments: list[str], line: str) -> 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([line])
     assert "Traceback" not in result.stdout.str() + result.stderr.str()
+
+
+def test_a_failure_file_that_somebody_has_spoilt_is_told_as_one_that_is_not_written(tmp_path: Path) -> None:
+    session = SimpleNamespace(folder=tmp_path, options=SimpleNamespace(plugin_words="--plugin p"))
+    controller = Controller(cast("Session", session), cast("Explainer", None))
+    spoilt = controller._part("gw0") / "failures" / "case.json"
+    spoilt.parent.mkdir(parents=True)
+    spoilt.write_text("spoilt")
+    outcome = Outcome.FAIL
+    result = CaseResult(case=PING, outcome=outcome, own_outcome=outcome, notes={FAILURE_FILE: spoilt.name})
+    controller._fetch_failure(result, "gw0")
+    assert str(result.notes[FAILURE_FILE]).startswith(f"{NOT_WRITTEN}{spoilt}: not JSON")
+    controller.pytest_unconfigure()

@@ -68,6 +68,16 @@ def test_failure_files_come_along_and_say_where_they_are_now(make_case: MakeCase
     assert len(failures.files(tmp_path / "1" / FAILURES)) == 1
 
 
+def test_a_failure_file_that_cannot_be_read_costs_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shard(tmp_path / "1", "1/1", verdict("a"))
+    spoilt = tmp_path / "1" / FAILURES / "b.json"
+    spoilt.parent.mkdir()
+    spoilt.write_text("spoilt")
+    assert main(["merge", str(tmp_path / "1"), "--report", str(tmp_path / "whole")]) == 3
+    assert f"{spoilt}: not JSON" in capsys.readouterr().out
+    assert results.read(tmp_path / "whole" / "results.json").counts == {"pass": 1}
+
+
 def test_a_shard_that_was_cut_off_leaves_the_whole_cut_off(tmp_path: Path) -> None:
     one, two = shard(tmp_path / "1", "1/2", verdict("a")), shard(tmp_path / "2", "2/2", verdict("b"))
     lines = (two / EVENTS).read_text().splitlines(keepends=True)
