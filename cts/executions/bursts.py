@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
-from npu_conformance.cts.lib.runtime.lasting import pending
+from npu_conformance.cts.lib.runtime.lasting import outlasting, pending
 from npu_conformance.cts.lib.runtime.nets import add
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver, misbehaving
@@ -145,6 +146,23 @@ def in_use(context: CaseContext) -> None:
     after = execution_of_sum(app, compilation)
     app.succeed("execution_burst_compute", after.execution, burst)
     after.check()
+
+
+@cases.case("two_at_once", "FW-EXE-015", "FW-GEN-008", since=Version.V1_2)
+def two_at_once(context: CaseContext) -> None:
+    """A burst that is in use keeps no other one of its compilation from executing, on a driver of each generation."""
+    for hal in (Version.V1_2, Version.V1_3, Version.FL8):
+        with context.configuration(hal.name.lower()):
+            holds = driver("one", hal=hal, exec_time=FAST, **misbehaving("execute", "blocks"))
+            app = ScriptedApp(context, holds)
+            compilation = compilation_of_sum(app, devices=app.named("one"))
+            made = [execution_of_sum(app, compilation, (float(number), 1.0)) for number in range(2)]
+            calls = [_computing(app, each, app.made("burst_create", compilation, True)) for each in made]
+            codes = outlasting(app, calls, partial(app.control.release, "one"), asked="one")
+            checks.equal(codes, [ResultCode.NO_ERROR] * 2, "results of executions over two bursts at once")
+            for number, each in enumerate(made):
+                each.check((number + SECOND[0], 1.0 + SECOND[1]))
+            app.close()
 
 
 def _computed_in_memory(app: RuntimeApp, compilation: int, burst: int) -> tuple[int, Pool]:
