@@ -76,6 +76,8 @@ def _is_overtaken(context: CaseContext, runners: Sequence[Runner]) -> bool:
     for runner in runners:
         runner.forget()
     launched = [launch(context, runner.prepared_model, runner.request) for runner in runners]
+    if any(one.status != ErrorStatus.NONE for one in launched):
+        _let_end(context, launched)  # before a refusal is told: what follows shall find room
     for one in launched:
         decline_if_exhausted(one.status)
     _, overtaken, *others = launched
@@ -86,9 +88,15 @@ def _is_overtaken(context: CaseContext, runners: Sequence[Runner]) -> bool:
     return all(are_over)
 
 
+def _let_end(context: CaseContext, launched: Sequence[Launched]) -> None:
+    for one in launched:
+        if one.fence is not None:
+            wait(context, one.fence)
+
+
 def _succeeded(context: CaseContext, runners: Sequence[Runner], launched: Sequence[Launched]) -> None:
-    for runner, one in zip(runners, launched, strict=True):
-        status = finish(context, one).status
+    statuses = [finish(context, one).status for one in launched]
+    for runner, status in zip(runners, statuses, strict=True):
         decline_if_exhausted(status)
         checks.status(status, {ErrorStatus.NONE}, "execution beside others of its app")
         runner.check_output()
