@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
 from npu_conformance.faults.factories import faulty_device, faulty_models
 from npu_conformance.faults.fault import FaultySubject, Variant
+from npu_conformance.faults.wrapper import Wrapper, forwarding
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -53,7 +54,19 @@ def _is_short(deadline_ns: int) -> bool:
 def _aborting(status: int) -> FaultySubject:
     """A device that finds a second too short for anything."""
 
+    @forwarding(hal.Burst)
+    class Burst(Wrapper, hal.Burst):
+        inner: hal.Burst
+
+        def execute_synchronously(self, *arguments: Any) -> Result:
+            if _is_short(arguments[3]):
+                raise ServiceError(status, "too short")
+            return self.inner.execute_synchronously(*arguments)
+
     class Model(FaultyPreparedModel):
+        def configure_execution_burst(self) -> hal.Burst:
+            return Burst(self.inner.configure_execution_burst())
+
         def execute(self, *arguments: Any) -> None:
             if _is_short(arguments[2]):
                 arguments[-1].notify(status, (), types.Timing(2**64 - 1, 2**64 - 1))
@@ -73,6 +86,12 @@ def _aborting(status: int) -> FaultySubject:
                 arguments[-1].notify(status, None)
             else:
                 super().prepare_model(*arguments)
+
+        def prepare_model_from_cache(self, *arguments: Any) -> None:
+            if _is_short(arguments[0]):
+                arguments[-1].notify(status, None)
+            else:
+                super().prepare_model_from_cache(*arguments)
 
     return faulty_device(Device)
 
@@ -227,9 +246,13 @@ VARIANTS = (
     Variant("aborts-when-short", "What has less than a second is aborted at once.", _aborting(_MISSED[0])),
     Variant("aborts-for-good", "What has less than a second is aborted at once, for good.", _aborting(_MISSED[1]),
             Version.V1_3),
+    Variant("refuses-when-short", "What has less than a second is refused for want of resources.",
+            _aborting(ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT)),
     Variant("one-at-a-time", "Calls wait for each other; notifications come before the launch returns.",
             faulty_models(_OneAtATime), Version.V1_3),
     Variant("room-for-one", "Executions beside another one are refused.", faulty_models(_HasRoomForOne)),
+    Variant("room-for-one-1.2", "The same of HAL 1.2, which can only say that it failed.",
+            faulty_models(_HasRoomForOne), Version.V1_2),
     Variant("room-for-one-launch", "Executions beside another one are not launched.", faulty_models(_RefusesAtLaunch),
             Version.V1_3),
     Variant("room-for-one-for-long", "The same, whose executions end a moment after the call.",

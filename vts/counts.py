@@ -12,7 +12,7 @@ from npu_conformance.harness.run.executing.burst import Burst
 from npu_conformance.harness.run.executing.executors import executors
 from npu_conformance.harness.run.executing.launching import Launched
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import DECLINED, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import Execution, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import ExecutionConfig
 from npu_conformance.specs.versions import Version
@@ -36,7 +36,6 @@ _REUSABLE = _NAMES = 130
 _WAITING = 70
 _LARGE = (3 << 19) + 13 * SIZE
 """Bytes of a buffer: a mebibyte and a half, and no whole page."""
-_NO_ROOM = {ErrorStatus.GENERAL_FAILURE, *EXHAUSTED}
 
 
 @cases.case("models.alive", "NNHAL-PREPARE-013")
@@ -254,6 +253,6 @@ def _as_many(number: int, make: Callable[[int], Made], *, had: int = 0) -> list[
             made.append(make(at))
         except ServiceError as error:
             checks.that(bool(made or had), f"the first of {number}: {error}")
-            checks.status(error.status, _NO_ROOM, f"number {at + had} of {number + had}")
+            checks.status(error.status, DECLINED, f"number {at + had} of {number + had}")
             break
     return made

@@ -20,7 +20,7 @@ from npu_conformance.harness.run.executing.executors import execute, executors
 from npu_conformance.harness.run.preparation import NO_TOKEN, model_of
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import (
-    EXHAUSTED,
+    DECLINED,
     ErrorStatus,
     ExecutionPreference,
     OperandLifeTime,
@@ -64,7 +64,6 @@ cases = CaseGroup("vts.models", group=Group.VALIDATION)
 _INVALID, _NONE = ErrorStatus.INVALID_ARGUMENT, ErrorStatus.NONE
 _AXES_SIZE, _MATRIX_SIZE = 8, 16
 _LEGAL_AXES, _ILLEGAL_AXES = ((1, 0), (0, 1)), (0, 0)
-_DECLINES = {ErrorStatus.GENERAL_FAILURE, *EXHAUSTED}
 _HUGE = {
     "2_32_elements": (2**16, 2**16),
     "2_32_bytes": (2**15, 2**15),
@@ -116,11 +115,11 @@ def _answered(context: CaseContext, model: Model) -> None:
     try:
         context.supported_operations(model)
     except ServiceError as error:
-        checks.status(error.status, {_INVALID, *_DECLINES}, "getSupportedOperations of a huge model")
+        checks.status(error.status, {_INVALID, *DECLINED}, "getSupportedOperations of a huge model")
     preparation = context.prepare(model)
     launched, notified = preparation.launch_status, preparation.status
-    checks.status(launched, {_NONE, _INVALID, *_DECLINES}, "prepareModel of a huge model, returned")
-    expected = {_NONE, _INVALID, *_DECLINES} if launched == _NONE else {launched}
+    checks.status(launched, {_NONE, _INVALID, *DECLINED}, "prepareModel of a huge model, returned")
+    expected = {_NONE, _INVALID, *DECLINED} if launched == _NONE else {launched}
     with checks.about(*(("NNHAL-PREPARE-002",) if notified is None or launched != _NONE else ())):
         checks.status(notified, expected, "prepareModel of a huge model, notified")
     with checks.about("NNHAL-PREPARE-007"):
@@ -135,7 +134,7 @@ def _not_executed(context: CaseContext, model: Model, executor: str) -> None:
     small = [RequestArgument(location=DataLocation(0, offset, 32)) for offset in (0, 32)]
     request = Request((small[0],), (small[1],), (pool,))
     execution = execute(context, prepared_model, request, measure=False, executor=executor)
-    too_small = {_INVALID, ErrorStatus.OUTPUT_INSUFFICIENT_SIZE, *_DECLINES}
+    too_small = {_INVALID, ErrorStatus.OUTPUT_INSUFFICIENT_SIZE, *DECLINED}
     checks.status(execution.status, too_small, "execution of a huge model in a small pool")
 
 

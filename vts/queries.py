@@ -26,6 +26,7 @@ from npu_conformance.specs.neuralnetworks.enums import (
     OperandType,
 )
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.neuralnetworks.types import Extension
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib import addition
 
@@ -104,10 +105,18 @@ def instance_name(context: CaseContext) -> None:
     checks.that(len(parts) == 2 and all(parts), f"instance name: expected vendor-device, found {name!r}")
 
 
+def _extensions(context: CaseContext) -> tuple[Extension, ...]:
+    """Those of the device; NotApplicable where it has none."""
+    found = context.device.get_supported_extensions()
+    if not found:
+        raise NotApplicable("the device has no extensions")
+    return found
+
+
 @cases.case("extensions.names", "NNHAL-QUERY-017", "NNHAL-QUERY-018", "NNHAL-QUERY-025", since=Version.V1_2)
 def extension_names(context: CaseContext) -> None:
     """Extension names are reverse domain names in small letters, each once."""
-    names = [extension.name for extension in context.device.get_supported_extensions()]
+    names = [extension.name for extension in _extensions(context)]
     for name in names:
         legal = _EXTENSION_NAME.fullmatch(name) is not None
         checks.that(legal, f"extension name: expected small letters, digits, _ and at least one ., found {name!r}")
@@ -118,7 +127,7 @@ def extension_names(context: CaseContext) -> None:
 @cases.case("extensions.operand_types", "NNHAL-QUERY-020", since=Version.V1_2)
 def extension_operand_types(context: CaseContext) -> None:
     """Each operand type of an extension has a 16-bit number and a size that is not negative."""
-    for extension in context.device.get_supported_extensions():
+    for extension in _extensions(context):
         for entry in extension.operand_types:
             what = f"{extension.name}, operand type {entry.type}"
             checks.that(0 <= entry.type <= 0xFFFF, f"{what}: the number does not fit 16 bits")

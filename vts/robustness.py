@@ -19,7 +19,7 @@ from npu_conformance.harness.subject.holdings import COUNTS, Holdings, holdings_
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.harness.subject.remote_application import RemoteApplication
 from npu_conformance.specs.errors import InterfaceError
-from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import DECLINED, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation, ExecutionResult, Model
 from npu_conformance.specs.versions import Version
@@ -46,8 +46,6 @@ _GLANCE_SECONDS = 0.02
 _MOST_KIB = 8192
 """Private memory that an allocator may take in 1000 executions of one addition, and that a leak in each goes beyond."""
 
-_NO_ROOM = {ErrorStatus.GENERAL_FAILURE, *EXHAUSTED}
-
 
 @cases.case("models.many", "NNHAL-PREPARE-013")
 def many_models(context: CaseContext) -> None:
@@ -59,7 +57,7 @@ def many_models(context: CaseContext) -> None:
         model = _with_constant(context, chosen, values)
         preparation = context.prepare(model)
         if preparation.prepared_model is None:
-            allowed = _NO_ROOM if prepared or not all(context.supported_operations(model)) else {ErrorStatus.NONE}
+            allowed = DECLINED if prepared or not all(context.supported_operations(model)) else {ErrorStatus.NONE}
             checks.status(preparation.status, allowed, f"preparation {number} of many")
             break
         prepared.append((values, preparation.prepared_model))

@@ -33,6 +33,8 @@ MISSED = frozenset({ErrorStatus.MISSED_DEADLINE_TRANSIENT, ErrorStatus.MISSED_DE
 """What a deadline that cannot be, or was not kept, is answered with."""
 EXHAUSTED = frozenset({ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT})
 """What a want of resources is answered with."""
+DECLINED = frozenset({ErrorStatus.GENERAL_FAILURE, *EXHAUSTED})
+"""What a device answers to a valid call that it cannot serve."""
 
 
 class DeviceStatus(enum.IntEnum):

@@ -79,7 +79,7 @@ def _is_overtaken(context: CaseContext, runners: Sequence[Runner]) -> bool:
     if any(one.status != ErrorStatus.NONE for one in launched):
         _let_end(context, launched)  # before a refusal is told: what follows shall find room
     for one in launched:
-        decline_if_exhausted(one.status)
+        decline_if_exhausted(context, one.status)
     _, overtaken, *others = launched
     if overtaken.fence is not None:
         wait(context, overtaken.fence)
@@ -97,7 +97,7 @@ def _let_end(context: CaseContext, launched: Sequence[Launched]) -> None:
 def _succeeded(context: CaseContext, runners: Sequence[Runner], launched: Sequence[Launched]) -> None:
     statuses = [finish(context, one).status for one in launched]
     for runner, status in zip(runners, statuses, strict=True):
-        decline_if_exhausted(status)
+        decline_if_exhausted(context, status)
         checks.status(status, {ErrorStatus.NONE}, "execution beside others of its app")
         runner.check_output()
 

@@ -90,7 +90,7 @@ def launched_ahead(context: CaseContext) -> None:
     asked = [(chain.request(pool), ExecutionOptions()) for pool in pools]
     for number, execution in enumerate(_by_notifications(context, prepared_model, asked)):
         if number:
-            decline_if_exhausted(execution.status)
+            decline_if_exhausted(context, execution.status)
         checks.status(execution.status, {ErrorStatus.NONE}, "one of four executions in flight")
         chain.check(bytes(pools[number].read(3 * chain.size, chain.size)), starts[number])
 
@@ -108,7 +108,7 @@ def one_is_aborted(context: CaseContext) -> None:
     at_once = _by_threads if context.version.is_aidl else _by_notifications
     for number, execution in enumerate(at_once(context, prepared_model, asked)):
         if number:
-            decline_if_exhausted(execution.status)
+            decline_if_exhausted(context, execution.status)
         if number == _ENDLESS:
             expect_aborted(execution)
             continue
@@ -145,7 +145,7 @@ def _by_notifications(context: CaseContext, prepared_model: PreparedModel, asked
     answers = [recorder.answers for recorder in recorders]
     seconds = context.manifest.deadlines.execute
     _wait(context, lambda: sum(map(len, answers)) >= len(answers), seconds, "execute")
-    decline_if_exhausted(status)
+    decline_if_exhausted(context, status)
     for answer in answers:
         checks.equal(len(answer), 1, "number of notifications of one execution")
     return [answer[0] for answer in answers]
@@ -164,7 +164,7 @@ def other_sizes(context: CaseContext) -> None:
             for _ in range(_ROUNDS):
                 asked.clear()
                 execution = run()
-                decline_if_exhausted(execution.status)
+                decline_if_exhausted(context, execution.status)
                 has_size(asked, execution, elements)
 
         return call
@@ -210,7 +210,7 @@ def _caller(context: CaseContext, prepared_model: PreparedModel, asked: Sum, nam
             measured = number % 2 == 1
             asked.clear()
             execution = runs[name, measured]()
-            decline_if_exhausted(execution.status)
+            decline_if_exhausted(context, execution.status)
             asked.check(execution, f"{name} execution beside others")
             timing_rules(context, execution, measured=measured)
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.outputs import FILL
+from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import bind, executors
@@ -116,6 +117,7 @@ def _of_length(argument: RequestArgument, length: int) -> RequestArgument:
 @cases.case("layout.scalars", "NNHAL-EXECUTE-009", "NNHAL-EXECUTE-001", since=Version.V1_2)
 def scalars(context: CaseContext) -> None:
     """A scalar of one or two bytes may begin at any multiple of its size: the bytes around it are not read."""
+    executed = False
     for chosen in types_of(context):
         given, called = chosen.packed(addition.A), chosen.operand_type.name.lower()
         models = [(largest(chosen), b"\1", chosen.packed((max(addition.A),) * 2)[: SIZE // chosen.elements])]
@@ -124,10 +126,12 @@ def scalars(context: CaseContext) -> None:
             models.append((padding(chosen, scalar), struct.pack(form, 2.5), given + chosen.packed((2.5, 2.5))))
         for model, data, expected in models:
             if all(context.supported_operations(model)):
-                prepared_model = prepared_or_unsupported(context, model)
+                prepared_model, executed = prepared_or_unsupported(context, model), True
                 for executor in executors(context.version):
                     with context.configuration(f"{called}.bytes_{len(data)}.{executor}"):
                         _with_scalar_anywhere(context, given, prepared_model, data, expected, executor)
+    if not executed:
+        raise NotSupported("no operation with a scalar of one or two bytes is supported")
 
 
 def _with_scalar_anywhere(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import NotSupported
+from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
@@ -23,7 +23,10 @@ cases = CaseGroup("vts.extensions.standard")
 @cases.case("types_once", "NNHAL-QUERY-020", since=Version.V1_2)
 def types_once(context: CaseContext) -> None:
     """A listed operand type has one kind and one size: no number has two entries that differ."""
-    for extension in context.device.get_supported_extensions():
+    extensions = context.device.get_supported_extensions()
+    if not extensions:
+        raise NotApplicable("the device has no extensions")
+    for extension in extensions:
         numbers = [entry.type for entry in set(extension.operand_types)]
         checks.equal(sorted(numbers), sorted(set(numbers)), f"{extension.name}: numbers of the operand types")
 

@@ -15,7 +15,7 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPre
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import Fence
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.addition import A, B, Pair
+from npu_conformance.vts.lib.addition import A, B, Pair, plus
 from npu_conformance.vts.lib.fenced import PLACES, POOL, FencedFixture, Sum
 
 cases = CaseGroup("vts.fenced.chains", group=Group.EXECUTION)
@@ -104,7 +104,7 @@ def in_flight(context: CaseContext) -> None:
         launched[number].settle()
         _warn_if_blocked(context, launched[number])
     for total, one, first in zip(sums, launched, _FIRST, strict=True):
-        total.succeeds(one, _plus(first, B))
+        total.succeeds(one, plus(first, B))
 
 
 @cases.case("one_fence_for_all", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)
@@ -115,7 +115,7 @@ def one_fence_for_all(context: CaseContext) -> None:
     launched = [total.launch(fence, settle=fence.signal) for total in sums]
     fence.signal()
     for total, one, first in zip(sums, launched, _FIRST, strict=True):
-        total.succeeds(one, _plus(first, B))
+        total.succeeds(one, plus(first, B))
 
 
 @cases.case("overtaken", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)
@@ -129,7 +129,7 @@ def overtaken(context: CaseContext) -> None:
     if fence.get_state() == FenceState.UNSIGNALLED:
         waiting.check_nothing_happens(launched)
     launched.settle()
-    total.succeeds(behind, _plus(B, B))
+    total.succeeds(behind, plus(B, B))
     waiting.succeeds(launched)
 
 
@@ -195,7 +195,7 @@ def _check_flow(steps: list[Sum], launched: list[Launched]) -> None:
     expected = A
     sums = []
     for _ in steps:
-        expected = _plus(expected, B)
+        expected = plus(expected, B)
         sums.append(expected)
     for step, one, total in reversed(list(zip(steps, launched, sums, strict=True))):
         step.succeeds(one, total)
@@ -204,7 +204,3 @@ def _check_flow(steps: list[Sum], launched: list[Launched]) -> None:
 def _fences_of(launched: Launched) -> tuple[Fence, ...]:
     """What a follower waits for: nothing where the execution had finished when its call returned."""
     return () if launched.fence is None else (launched.fence,)
-
-
-def _plus(one: Pair, other: Pair) -> Pair:
-    return one[0] + other[0], one[1] + other[1]

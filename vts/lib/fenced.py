@@ -124,7 +124,7 @@ class Sum:
         launched = launch(context, model, self.request, wait_for, options, settle=settle, held_by=held_by)
         if fixture.in_flight and launched.status in EXHAUSTED:
             fixture.let_end()
-            decline_if_exhausted(launched.status)
+            decline_if_exhausted(context, launched.status)
         if launched.fence is not None:
             fixture.in_flight.append(weakref.ref(launched))
         return launched

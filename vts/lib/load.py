@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import documented_statuses
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.chain import Runner
@@ -92,9 +92,9 @@ def _few(runners: Sequence[Runner]) -> int:
     return max(1, min(_FEW, int(in_time)))
 
 
-def decline_if_exhausted(status: int) -> None:
+def decline_if_exhausted(context: CaseContext, status: int) -> None:
     """NotSupported where a device refuses an execution for those that it has: it need not take several at once."""
-    if status in EXHAUSTED:
+    if status in too_much(context):
         raise NotSupported("the device takes no execution beside others")
 
 

@@ -227,7 +227,7 @@ def chain_of_fences(fixture: BufferFixture) -> None:
     first.settle()
     second.settle()
     checks.status(finish(fixture.context, first).status, {NONE}, "first execution of a chain of fences")
-    decline_if_exhausted(second.status)
+    decline_if_exhausted(fixture.context, second.status)
     if second.status == GENERAL:
         fixture.context.warn_quality("a buffer without content is refused though a wait fence stands for its content")
         return

@@ -214,7 +214,7 @@ def launched_at_once(context: CaseContext) -> None:
     for place, result in enumerate(results):
         (answer,) = recorders[3 * place].answers
         if place:
-            decline_if_exhausted(answer.status)
+            decline_if_exhausted(context, answer.status)
         checks.status(answer.status, {NONE}, "execution that reads a buffer while others do")
         fixture.chosen.check(bytes(result.read(0, SIZE)), SUM, "sum of a buffer that others read")
     _still_works(fixture)

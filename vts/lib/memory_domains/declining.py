@@ -5,10 +5,7 @@ from __future__ import annotations
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import ServiceError, status_name
-from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus
-
-DECLINED = {ErrorStatus.GENERAL_FAILURE, *EXHAUSTED}
-"""What a device answers that has no buffer for valid roles; IDevice.aidl lists all three."""
+from npu_conformance.specs.neuralnetworks.enums import DECLINED, ErrorStatus
 
 
 def judge_declined(context: CaseContext, error: ServiceError) -> None:
