@@ -235,9 +235,17 @@ def _names(operands: tuple[jsonl_documents.HeaderOperand, ...], where: str, path
     for position, operand in enumerate(operands):
         if operand.index != position:
             raise DocumentError(where, f"{path}[{position}].index", f"expected {position}, found {operand.index}")
-        name = operand.name or f"operand{position}"
-        names[name if name not in names else f"{name}_{position}"] = None
+        names[_free(operand.name or f"operand{position}", names, position)] = None
     return list(names)
+
+
+def _free(name: str, taken: Mapping[str, object], number: int) -> str:
+    """The name, or the first that is free of those with this number or a higher one."""
+    chosen = name
+    while chosen in taken:
+        chosen = f"{name}_{number}"
+        number += 1
+    return chosen
 
 
 def _pick(names: list[str], indexes: tuple[int, ...], where: str, path: str) -> tuple[str, ...]:

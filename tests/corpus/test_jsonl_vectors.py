@@ -120,6 +120,17 @@ def test_a_vector_arrives_as_it_is(tmp_path: Path) -> None:
     assert model.main.operands[1].location.length == 8
 
 
+@pytest.mark.parametrize("names", [("a_3", "a", "x", "a"), ("a_3", "a", "a_4", "a"), ("a", "a_2", "a", "a_2")])
+def test_the_name_that_a_second_operand_gets_may_be_taken(names: tuple[str, ...], tmp_path: Path) -> None:
+    document = copy.deepcopy(ADDITION)
+    for one, name in zip(document["subgraphs"][0]["operands"], names, strict=True):
+        one["name"] = name
+    vector = collection(tmp_path, document).load("addition")
+    assert [operand.type.name for operand in vector.operands.values()] == [
+        "TENSOR_FLOAT32", "TENSOR_FLOAT32", "INT32", "TENSOR_FLOAT32",
+    ]  # fmt: skip
+
+
 def test_an_argument_needs_the_version_that_brought_it(tmp_path: Path) -> None:
     softmax = json.loads(json.dumps(ADDITION))
     softmax["subgraphs"][0]["operands"][1] = operand(1, "beta", "FLOAT32", "CONSTANT_COPY", [], data=floats(1.0))
