@@ -49,7 +49,7 @@ def private_kib(process: int) -> int:
 def children_of(pid: int, *, every_thread: bool = False) -> list[int]:
     """Processes that a process's main thread has started, the oldest first, or any of its threads.
 
-    None where the process is gone, or the kernel does not tell (CONFIG_PROC_CHILDREN).
+    Empty also where the process is gone, or the kernel does not tell (CONFIG_PROC_CHILDREN).
     """
     found: list[int] = []
     with contextlib.suppress(OSError):
