@@ -13,7 +13,7 @@ import re
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -28,12 +28,14 @@ from npu_conformance.corpus.vectors import (
     VectorHeader,
     VectorOperand,
     VectorOperation,
+    completeness,
 )
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.combinations import combination_since
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.versions import NEWEST, Version
 
@@ -233,9 +235,17 @@ def _names(operands: tuple[jsonl_documents.HeaderOperand, ...], where: str, path
     for position, operand in enumerate(operands):
         if operand.index != position:
             raise DocumentError(where, f"{path}[{position}].index", f"expected {position}, found {operand.index}")
-        name = operand.name or f"operand{position}"
-        names[name if name not in names else f"{name}_{position}"] = None
+        names[_free(operand.name or f"operand{position}", names, position)] = None
     return list(names)
+
+
+def _free(name: str, taken: Mapping[str, object], number: int) -> str:
+    """The name, or the first that is free of those with this number or a higher one."""
+    chosen = name
+    while chosen in taken:
+        chosen = f"{name}_{number}"
+        number += 1
+    return chosen
 
 
 def _pick(names: list[str], indexes: tuple[int, ...], where: str, path: str) -> tuple[str, ...]:
@@ -251,6 +261,9 @@ def _vector(document: jsonl_documents.Document, header: VectorHeader, where: str
         for position, part in enumerate(document.subgraphs)
     ]
     main = graphs[0]
+    completeness.require_kind(document.test_kind, header.operations, where, "$.test_kind")
+    if not header.rejected:
+        completeness.require_examples(document.examples, where)
     ignored = [
         name for name, operand in zip(main.operands, document.subgraphs[0].operands, strict=True) if operand.is_ignored
     ]
@@ -302,19 +315,18 @@ def _operand(document: jsonl_documents.Operand, graphs: int, where: str, path: s
     kind, quant, reference = OperandType[document.type], document.channel_quant, document.referenced_index
     if reference is not None and not 0 <= reference < graphs - 1:
         raise DocumentError(where, f"{path}.referenced_index", f"there is no referenced graph {reference}")
-    value = None
-    if _ROLES.get(document.lifetime) == "constant":
-        value = _array(document.data, kind, where, f"{path}.data")
-    return VectorOperand(
+    operand = VectorOperand(
         kind,
         document.dimensions,
         _scale(document.scale, where, path),
         document.zero_point,
         ChannelQuant(tuple(_scale(one, where, path) for one in quant.scales), quant.channel_dim) if quant else None,
-        value,
-        document.omitted or document.lifetime == "NO_VALUE",
-        reference,
+        omitted=document.omitted or document.lifetime == "NO_VALUE",
+        subgraph=reference,
     )
+    if _ROLES.get(document.lifetime) != "constant":
+        return operand
+    return operand.with_value(_fitting(document.data, operand, where, f"{path}.data"))
 
 
 def _scale(scale: float, where: str, path: str) -> float:
@@ -326,7 +338,13 @@ def _scale(scale: float, where: str, path: str) -> float:
         raise DocumentError(where, path, str(error)) from None
 
 
-def _array(data: jsonl_documents.Data | None, kind: OperandType, where: str, path: str) -> Array:
+def _fitting(data: jsonl_documents.Data | None, operand: VectorOperand, where: str, path: str) -> Array:
+    array = _array(data, operand.type, where, path)
+    completeness.require_fitting(operand, array.shape, where, path)
+    return array
+
+
+def _array(data: jsonl_documents.Data | None, kind: AnyOperandType, where: str, path: str) -> Array:
     import numpy
 
     if data is None or (data.values is None and data.b64 is None):
@@ -344,20 +362,23 @@ def _array(data: jsonl_documents.Data | None, kind: OperandType, where: str, pat
 
 
 def _example(document: jsonl_documents.Example, main: Graph, rejected: bool, where: str, path: str) -> Example:
-    names = list(main.operands)
-    inputs = _arrays(document.inputs, names, main.operands, where, f"{path}.inputs")
-    outputs = {} if rejected else _arrays(document.outputs, names, main.operands, where, f"{path}.outputs")
+    inputs = _arrays(document.inputs, main.operands, where, f"{path}.inputs")
+    completeness.require_inputs(inputs, main, where, f"{path}.inputs")
+    if rejected:
+        return Example(inputs, {})
+    outputs = _arrays(document.outputs, main.operands, where, f"{path}.outputs")
+    completeness.require_outputs(outputs, main, where, f"{path}.outputs")
     return Example(inputs, outputs)
 
 
 def _arrays(
-    data: Mapping[int, jsonl_documents.Data], names: list[str], operands: Mapping[str, Any], where: str, path: str
+    data: Mapping[int, jsonl_documents.Data], operands: Mapping[str, VectorOperand], where: str, path: str
 ) -> dict[str, Array]:
-    arrays = {}
+    names, arrays = list(operands), {}
     for index, part in data.items():
         if not 0 <= index < len(names):
             raise DocumentError(where, f"{path}.{index}", "there is no such operand")
         if not part.omitted:
             name = names[index]
-            arrays[name] = _array(part, operands[name].type, where, f"{path}.{index}")
+            arrays[name] = _fitting(part, operands[name], where, f"{path}.{index}")
     return arrays

@@ -15,7 +15,7 @@ from npu_conformance.corpus.vector_types import (
     VectorOperand,
     VectorOperation,
 )
-from npu_conformance.corpus.vectors import element_values
+from npu_conformance.corpus.vectors import completeness, element_values
 from npu_conformance.corpus.vectors.fields import parse_since, rejected_of
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.vectors import (
@@ -44,7 +44,9 @@ MOST_EVALUATED = 1 << 18
 def vector(operation: str, document: VectorDocument, where: str) -> Vector:
     """Build a Vector; `where` names file and vector in errors. Raises DocumentError."""
     operations = document.operations or [_whole(operation, document)]
-    _require_examples(document, operations, where)
+    completeness.require_kind(document.kind, [operation.type for operation in operations], where, "$.kind")
+    if not document.rejected:
+        completeness.require_examples(document.examples, where)
     main = GraphDocument(
         operands=document.operands, operations=operations, inputs=document.inputs, outputs=document.outputs
     )
@@ -79,14 +81,6 @@ def vector(operation: str, document: VectorDocument, where: str) -> Vector:
             for index, example in enumerate(document.examples)
         ),
     )
-
-
-def _require_examples(document: VectorDocument, operations: Sequence[OperationDocument], where: str) -> None:
-    """Raise DocumentError for a vector that could not be judged."""
-    if document.kind == "multinomial" and [operation.type for operation in operations] != ["RANDOM_MULTINOMIAL"]:
-        raise DocumentError(where, "$.kind", "expected RANDOM_MULTINOMIAL alone in a vector of kind multinomial")
-    if not document.rejected and not document.examples:
-        raise DocumentError(where, "$.examples", "expected at least one example")
 
 
 def _whole(operation: str, document: VectorDocument) -> OperationDocument:
@@ -182,8 +176,7 @@ def _example(
     where: str,
     path: str,
 ) -> Example:
-    expected = {name for name in graph.inputs if not graph.operands[name].omitted}
-    _complete(document.inputs, expected, where, f"{path}.inputs")
+    completeness.require_inputs(document.inputs, graph, where, f"{path}.inputs")
     shapes = _shapes(document, graph, where, f"{path}.dimensions")
     inputs = {
         name: _array(values, graph.operands[name].type, shapes[name], where, f"{path}.inputs.{name}")
@@ -193,7 +186,7 @@ def _example(
         return Example(inputs, {})
     if not document.outputs and (vector.kind == "multinomial" or _is_generated(document, vector)):
         return Example(inputs, _evaluated(graph, inputs, referenced, where, path))
-    _complete(document.outputs, set(graph.outputs), where, f"{path}.outputs")
+    completeness.require_outputs(document.outputs, graph, where, f"{path}.outputs")
     outputs = {
         name: _array(values, graph.operands[name].type, shapes[name], where, f"{path}.outputs.{name}")
         for name, values in document.outputs.items()
@@ -219,14 +212,9 @@ def _shapes(document: ExampleDocument, graph: Graph, where: str, path: str) -> d
     boundary = (*graph.inputs, *graph.outputs)
     shapes = {name: graph.operands[name].dimensions for name in boundary}
     for name, dimensions in document.dimensions.items():
-        declared = shapes.get(name)
-        if declared is None:
+        if name not in shapes:
             raise DocumentError(where, f"{path}.{name}", "there is no such input or output")
-        fits = len(declared) == len(dimensions) and all(
-            one in (0, other) for one, other in zip(declared, dimensions, strict=True)
-        )
-        if declared and not fits:
-            raise DocumentError(where, f"{path}.{name}", f"expected to fit {list(declared)}, found {list(dimensions)}")
+        completeness.require_fitting(graph.operands[name], dimensions, where, f"{path}.{name}")
         shapes[name] = dimensions
     return shapes
 
@@ -241,10 +229,3 @@ def _generators(vector: VectorDocument) -> dict[str, GeneratorDocument]:
 def _is_generated(document: ExampleDocument, vector: VectorDocument) -> bool:
     constants = [operand.value for operand in vector.operands.values()]
     return any(isinstance(values, GeneratedDocument) for values in [*document.inputs.values(), *constants])
-
-
-def _complete(found: Mapping[str, object], expected: set[str], where: str, path: str) -> None:
-    missing, unknown = sorted(expected - set(found)), sorted(set(found) - expected)
-    if missing or unknown:
-        problem = f"no values for {missing[0]!r}" if missing else f"values for {unknown[0]!r}, which has none"
-        raise DocumentError(where, path, problem)

@@ -7,7 +7,7 @@ import os
 
 import msgspec
 
-_SHARED = ("/dev/shm/", "/memfd:")
+_SHARED = (b"/dev/shm/", b"/memfd:")
 
 
 class Holdings(msgspec.Struct, frozen=True):
@@ -28,7 +28,7 @@ def holdings_of(process: int) -> Holdings | None:
     """What one process holds. None where it is gone, or another user's."""
     folder = f"/proc/{process}"
     try:
-        with open(f"{folder}/maps") as maps:
+        with open(f"{folder}/maps", "rb") as maps:  # the names of files and threads are bytes, with any byte
             shared = sum(any(name in line for name in _SHARED) for line in maps)
         descriptors, threads = len(os.listdir(f"{folder}/fd")), len(os.listdir(f"{folder}/task"))
     except (FileNotFoundError, ProcessLookupError, PermissionError):
@@ -39,8 +39,8 @@ def holdings_of(process: int) -> Holdings | None:
 def private_kib(process: int) -> int:
     """The memory in KiB that is a process's own, swapped out or not; 0 where it is gone, or another user's."""
     try:
-        with open(f"/proc/{process}/status") as status:
-            lines = [line for line in status if line.startswith(("RssAnon:", "VmSwap:"))]
+        with open(f"/proc/{process}/status", "rb") as status:
+            lines = [line for line in status if line.startswith((b"RssAnon:", b"VmSwap:"))]
     except (FileNotFoundError, ProcessLookupError, PermissionError):
         return 0
     return sum(int(line.split()[1]) for line in lines)
@@ -49,7 +49,7 @@ def private_kib(process: int) -> int:
 def children_of(pid: int, *, every_thread: bool = False) -> list[int]:
     """Processes that a process's main thread has started, the oldest first, or any of its threads.
 
-    None where the process is gone, or the kernel does not tell (CONFIG_PROC_CHILDREN).
+    Empty also where the process is gone, or the kernel does not tell (CONFIG_PROC_CHILDREN).
     """
     found: list[int] = []
     with contextlib.suppress(OSError):

@@ -189,22 +189,37 @@ class Connection(Answering):
             self.close()
 
     def serve_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
-        """Answer calls until the predicate holds (true) or the time is over (false)."""
+        """Answer calls until the predicate holds (true) or the time is over (false).
+
+        A message that has begun by then may take as long as a call to arrive in full.
+        """
+        return self._serve(predicate, seconds, self._deadline_of("wait"))
+
+    def _serve(self, predicate: Callable[[], bool], seconds: float, seconds_to_end: float) -> bool:
+        """As `serve_until`. seconds_to_end: for a message of which a part is there when the time is over."""
         deadline = time.monotonic() + seconds
         try:
-            self._require_whole()
-            self._outbox.flush(time.monotonic() + self._deadline_of("wait"))
-            while not predicate():
-                self._advance(None, deadline)
+            return self._holds_by(predicate, deadline, seconds_to_end)
         except Unread as problem:
             raise self._failed(problem, "a message") from None  # what was sent of it ends within a line
         except TimedOut:
-            if self._strict and self.lines.partial:
-                raise self._failed(TimedOut("waiting"), "a callback") from None
-            return predicate()
+            raise self._failed(TimedOut("waiting"), "a callback") from None
         except WireError as problem:
             raise self._failed(problem, "a message") from None
-        return True
+
+    def _holds_by(self, predicate: Callable[[], bool], deadline: float, seconds_to_end: float) -> bool:
+        try:
+            self._require_whole()
+            self._outbox.flush(self._answer_by())
+            while not predicate():
+                self._advance(None, deadline)
+            return True
+        except Unread:
+            raise
+        except TimedOut:
+            if self._strict and self.lines.partial and self._late is None:
+                self._advance(None, time.monotonic() + seconds_to_end)
+            return predicate()
 
     def ready(self) -> bool:
         """True where a message, or the beginning of one, can be read without waiting."""
@@ -226,7 +241,7 @@ class Connection(Answering):
     def serve_one(self) -> None:
         """Handle one message, after `ready`; one that has begun may take as long as a call to arrive in full."""
         handled = iter((False, True))
-        self.serve_until(lambda: next(handled), self._deadline_of("wait"))
+        self._serve(lambda: next(handled), self._deadline_of("wait"), 0.0)
 
     def close(self) -> None:
         """End the connection. Objects given away are let go."""

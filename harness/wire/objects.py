@@ -160,10 +160,6 @@ class ObjectTable:
         self._watched.clear()
         exported.clear()  # outside of the lock, which what ends with an object may need
 
-    def exported_count(self) -> int:
-        """How many objects the other side may still use."""
-        return len(self._exported)
-
     def _new_proxy(self, number: int, interface: type) -> Any:
         state = self._fence_states.get(number)
         proxy = proxy_class(interface)() if state is None or interface is not hal.Fence else HeldFence()

@@ -120,6 +120,17 @@ def test_a_vector_arrives_as_it_is(tmp_path: Path) -> None:
     assert model.main.operands[1].location.length == 8
 
 
+@pytest.mark.parametrize("names", [("a_3", "a", "x", "a"), ("a_3", "a", "a_4", "a"), ("a", "a_2", "a", "a_2")])
+def test_the_name_that_a_second_operand_gets_may_be_taken(names: tuple[str, ...], tmp_path: Path) -> None:
+    document = copy.deepcopy(ADDITION)
+    for one, name in zip(document["subgraphs"][0]["operands"], names, strict=True):
+        one["name"] = name
+    vector = collection(tmp_path, document).load("addition")
+    assert [operand.type.name for operand in vector.operands.values()] == [
+        "TENSOR_FLOAT32", "TENSOR_FLOAT32", "INT32", "TENSOR_FLOAT32",
+    ]  # fmt: skip
+
+
 def test_an_argument_needs_the_version_that_brought_it(tmp_path: Path) -> None:
     softmax = json.loads(json.dumps(ADDITION))
     softmax["subgraphs"][0]["operands"][1] = operand(1, "beta", "FLOAT32", "CONSTANT_COPY", [], data=floats(1.0))
@@ -140,6 +151,20 @@ def test_subgraphs_omitted_inputs_and_ignored_outputs_arrive(tmp_path: Path) -> 
     assert model.main.operands[1].type == OperandType.SUBGRAPH
     request = build_request(vector, vector.examples[0], Version.V1_3)
     assert list(request.inputs) == ["in"]
+
+
+def test_examples_may_give_the_sizes_that_the_model_leaves_open(tmp_path: Path) -> None:
+    document = copy.deepcopy(ADDITION)
+    operands = document["subgraphs"][0]["operands"]
+    operands[0]["dimensions"], operands[3]["dimensions"] = [0], []
+    vector = collection(tmp_path, document).load("addition")
+    assert (vector.examples[0].inputs["x"].shape, vector.examples[0].outputs["sum"].shape) == ((2,), (2,))
+
+
+def test_a_rejected_vector_needs_no_expected_values(tmp_path: Path) -> None:
+    document = copy.deepcopy({**ADDITION, "expect_failure": True, "test_kind": "validation"})
+    document["examples"][0]["outputs"] = {}
+    assert collection(tmp_path, document).load("addition").examples[0].outputs == {}
 
 
 def test_the_operation_under_test_is_not_the_addition_in_front(tmp_path: Path) -> None:
@@ -192,6 +217,28 @@ BROKEN: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "example of no number": (_set("examples", 0, "inputs", value={"²": floats(1.0)}), r"inputs.*: Expected `int`"),
     "example below": (_set("examples", 0, "inputs", value={"-1": floats(1.0)}), r"inputs\.-1: there is no such"),
     "example of nothing": (_set("examples", 0, "inputs", value={"7": floats(1.0)}), r"inputs\.7: there is no such"),
+    "no examples": (_set("examples", value=[]), r"\$\.examples: expected at least one example"),
+    "no input": (_set("examples", 0, "inputs", value={}), r"\$\.examples\[0\]\.inputs: no values for 'x'"),
+    "no output": (_set("examples", 0, "outputs", value={}), r"\$\.examples\[0\]\.outputs: no values for 'sum'"),
+    "omitted only here": (_set("examples", 0, "inputs", "0", "omitted", value=True), r"inputs: no values for 'x'"),
+    "input of a constant": (_set("examples", 0, "inputs", "1", value=floats(1.0, 2.0)), r"values for 'x_1', which has"),
+    "wrong shape": (
+        _set("examples", 0, "inputs", "0", "shape", value=[1, 2]),
+        r"inputs\.0: expected to fit \[2\], found",
+    ),
+    "output too small": (
+        _set("examples", 0, "outputs", "3", value=floats(1.5)),
+        r"outputs\.3: expected to fit \[2\], ",
+    ),
+    "constant too small": (
+        _set(*MAIN, "operands", 1, "data", value=floats(0.5)),
+        r"operands\[1\]\.data: expected to fit",
+    ),
+    "scalar of two": (
+        _set(*MAIN, "operands", 2, "data", value=integers([0, 0], [2])),
+        r"data: expected to fit \[\], found",
+    ),
+    "wrong kind": (_set("test_kind", value="multinomial"), r"\$\.test_kind: expected RANDOM_MULTINOMIAL alone"),
 }
 
 
@@ -227,6 +274,15 @@ def test_a_broken_line_costs_that_line(tmp_path: Path, capsys: pytest.CaptureFix
     assert f"suite-error: {where}" in out
     assert "vts.external.V1_0.line2.unreadable" in out
     assert main(["run", "vts.external.V1_0.third", *options]) == 0
+
+
+def test_an_incomplete_line_is_no_failure_of_the_driver(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = copy.deepcopy({**ADDITION, "name": "incomplete"})
+    document["examples"][0]["inputs"] = {}
+    collection(tmp_path, ADDITION, document)
+    options = ("--plugin", "reference", "--vectors", str(tmp_path), "--report", str(tmp_path / "report"), "-q")
+    assert main(["run", "vts.external", *options]) == 3
+    assert f"suite-error: {tmp_path}/V1_0.jsonl.gz:2: $.examples[0].inputs: no values" in capsys.readouterr().out
 
 
 def test_files_that_can_not_be_read(tmp_path: Path) -> None:

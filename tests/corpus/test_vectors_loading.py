@@ -141,6 +141,13 @@ def _operand(name: str, **fields: object) -> Callable[[dict[str, Any]], object]:
     return lambda document: document["operands"][name].update(fields)
 
 
+def _scalar_in_a_shape(document: dict[str, Any]) -> None:
+    del document["operands"]["none"]["value"]
+    document["inputs"].append("none")
+    document["examples"][0]["inputs"]["none"] = [0, 0]
+    document["examples"][0]["dimensions"] = {"none": [2]}
+
+
 def _example(**fields: object) -> Callable[[dict[str, Any]], object]:
     return lambda document: document["examples"][0].update(fields)
 
@@ -165,6 +172,7 @@ BROKEN: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "input too many": (_example(inputs={"a": [1, 2], "b": [1, 2]}), r"inputs: values for 'b', which has none"),
     "missing output": (_example(outputs={}), r"\$\.examples\[0\]\.outputs: no values for 'out'"),
     "contradicted shape": (_example(dimensions={"a": [3]}), r"dimensions\.a: expected to fit \[2\], found \[3\]"),
+    "shape of a scalar": (_scalar_in_a_shape, r"dimensions\.none: expected to fit \[\], found \[2\]"),
     "shape of nothing": (_example(dimensions={"b": [2]}), r"dimensions\.b: there is no such input or output"),
     "unknown operation": (
         lambda d: d.update(operations=[{"type": "ADDD", "inputs": ["a"], "outputs": ["out"]}]),
