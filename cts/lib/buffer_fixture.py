@@ -30,6 +30,9 @@ from npu_conformance.specs.npu.buffers import (
 CAMERA = 10_201
 ASSISTANT = 10_202
 PAGE = 4096
+"""A small size. No page of a device is smaller, but many are larger."""
+LARGEST_PAGE = 1 << 16
+"""Pages of Arm's processors have 4, 16 or 64 KiB: this is a whole number of them wherever the subject runs."""
 MIB = 1 << 20
 READ_WRITE = Protection.READ | Protection.WRITE
 CALLBACK_SECONDS = 5.0
@@ -257,6 +260,11 @@ def raises_errno(call: Callable[[], object], allowed: Collection[int], what: str
 def is_rejected(call: Callable[[], object]) -> bool:
     """True where a call ends in an error."""
     return errno_raised(call) != 0
+
+
+def whole_pages(size: int) -> int:
+    """The bytes of the pages of which a buffer needs at least one byte: mmap grants no byte beyond them."""
+    return -(-size // LARGEST_PAGE) * LARGEST_PAGE
 
 
 def pass_time(context: CaseContext) -> None:
