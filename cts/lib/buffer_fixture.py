@@ -189,6 +189,17 @@ class BufferApp:
         """The first bytes of a mapping."""
         return self.open(memory).read(0, length)
 
+    def left(self, memory: Memory, length: int) -> bytes:
+        """The first bytes that a mapping of a freed buffer still shows; none where it has ended with the buffer.
+
+        No requirement ends it (NPU-BUF-013), and one of mmap outlives its file; but best nobody reaches what is freed.
+        """
+        shown: list[bytes] = []
+        if errno_raised(lambda: shown.append(self.read(memory, length))):
+            return b""
+        self.context.warn_quality("a mapping outlives its buffer, which is freed")
+        return shown[0]
+
     def content(self, buffer: NpuBuffer, length: int, offset: int = 0) -> bytes:
         """Map, read and unmap."""
         memory = checks.succeeds(lambda: buffer.map(length, Protection.READ, offset), "map for reading")
