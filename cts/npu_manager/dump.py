@@ -45,7 +45,7 @@ def name_of_a_later_package(context: CaseContext) -> None:
 
 @cases.case("every_state", "NPU-OBS-001")
 def every_state(context: CaseContext) -> None:
-    """Every live request has a line of its own in the dump, also an asked one; a waiting one looks not like a parked."""
+    """Every live request has a line of its own in the dump, also an asked one; waiting is not parked."""
     fixture = ManagerFixture(context)
     holder, waiter = fixture.app(CACHED), fixture.app(VISIBLE)
     first = [holder.loads(SMALL), holder.loads(SMALL)]
