@@ -30,6 +30,9 @@ from npu_conformance.specs.npu.buffers import (
 CAMERA = 10_201
 ASSISTANT = 10_202
 PAGE = 4096
+"""A small size. No page of a device is smaller, but many are larger."""
+LARGEST_PAGE = 1 << 16
+"""Pages of Arm's processors have 4, 16 or 64 KiB: this is a whole number of them wherever the subject runs."""
 MIB = 1 << 20
 READ_WRITE = Protection.READ | Protection.WRITE
 CALLBACK_SECONDS = 5.0
@@ -186,6 +189,17 @@ class BufferApp:
         """The first bytes of a mapping."""
         return self.open(memory).read(0, length)
 
+    def left(self, memory: Memory, length: int) -> bytes:
+        """The first bytes that a mapping of a freed buffer still shows; none where it has ended with the buffer.
+
+        No requirement ends it (NPU-BUF-013), and one of mmap outlives its file; but best nobody reaches what is freed.
+        """
+        shown: list[bytes] = []
+        if errno_raised(lambda: shown.append(self.read(memory, length))):
+            return b""
+        self.context.warn_quality("a mapping outlives its buffer, which is freed")
+        return shown[0]
+
     def content(self, buffer: NpuBuffer, length: int, offset: int = 0) -> bytes:
         """Map, read and unmap."""
         memory = checks.succeeds(lambda: buffer.map(length, Protection.READ, offset), "map for reading")
@@ -257,6 +271,11 @@ def raises_errno(call: Callable[[], object], allowed: Collection[int], what: str
 def is_rejected(call: Callable[[], object]) -> bool:
     """True where a call ends in an error."""
     return errno_raised(call) != 0
+
+
+def whole_pages(size: int) -> int:
+    """The bytes of the pages of which a buffer needs at least one byte: mmap grants no byte beyond them."""
+    return -(-size // LARGEST_PAGE) * LARGEST_PAGE
 
 
 def pass_time(context: CaseContext) -> None:

@@ -17,6 +17,7 @@ import msgspec
 from npu_conformance.cts.lib.buffer_fixture import (
     ASSISTANT,
     CAMERA,
+    LARGEST_PAGE,
     PAGE,
     READ_WRITE,
     AllocatorRecorder,
@@ -25,6 +26,7 @@ from npu_conformance.cts.lib.buffer_fixture import (
     errno_raised,
     is_rejected,
     pattern,
+    whole_pages,
 )
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.context import CaseContext
@@ -33,7 +35,7 @@ from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.npu.buffers import AllocRequest, BufferType, Errno, NpuBuffer, Protection
 
 IDS = (0, 1, -1, 7, 2**16 + 7, 2**31 - 1, -(2**31))
-SIZES = (1, 100, PAGE - 1, PAGE, PAGE + 1, 3 * PAGE, 2**16 + 100)
+SIZES = (1, 100, PAGE - 1, PAGE, PAGE + 1, 3 * PAGE, 2 * LARGEST_PAGE + 100)
 PROTECTIONS = (READ_WRITE, READ_WRITE, READ_WRITE, Protection.READ, Protection.WRITE, Protection.NONE)
 PRIORITIES = (500, 0, 1, 255, 256, 999, 1000)
 WRONG = 6
@@ -224,7 +226,7 @@ class BufferScenario:
         if one is None:
             return
         start, stop = part_of(step, one.size)
-        start -= start % PAGE  # as mmap wants it
+        start -= start % LARGEST_PAGE  # as mmap wants it
         asked = one.protection & step.protection
         memory = checks.succeeds(lambda: one.buffer.map(stop - start, asked, start), f"map of {start} to {stop}")
         if asked & Protection.WRITE and one.content is not None:
@@ -257,10 +259,11 @@ class BufferScenario:
         one = self.buffers[step.app].get(step.ids[0])
         if one is None:
             return
+        end = whole_pages(one.size)
         for length, offset in (
-            (one.size + 1, 0),
-            (one.size, 1),
-            (1, one.size),
+            (end + 1, 0),
+            (end, 1),
+            (1, end),
             (0, 0),
             (0, one.size),
             (1, -1),
@@ -310,8 +313,7 @@ class BufferScenario:
             again = errno_raised(partial(app.allocator.put_buffers, (identifier,)))
             checks.equal(again, Errno.EINVAL, f"errno of a second putBuffers of {what}")
             for memory, _ in one.mappings:
-                gone = is_rejected(partial(app.read, memory, 1))
-                checks.that(gone, f"reading through a mapping of {what}: expected a rejection")
+                app.left(memory, 1)
             checks.that(is_rejected(partial(one.buffer.map, 1, one.protection, 0)), f"map of {what}: found success")
         for identifier in live if known else ():
             self._judge_content(step.app, identifier)

@@ -54,6 +54,10 @@ class ScenarioRunner:
         self._importance: dict[int, int] = {}
         self._undeclared: set[int] = set()
         """Apps that do not declare the feature."""
+        self.blocks = True
+        """Whether blocking is on."""
+        self._once_blockable: set[int] = set()
+        """Apps of which an earlier version was one that may be blocked."""
         self._attributing: set[int] = set()
         self.model.opportunistic = opportunistic_of(fixture.context)
         self.priorities = (ModelPriority.NORMAL, 100, ModelPriority.BACKGROUND, self.model.opportunistic)
@@ -115,7 +119,7 @@ class ScenarioRunner:
 
         if not self.fixture.wait(sound):
             self.fail(problems[0][0], "; ".join(text for _, text in problems))
-        for doubt in self.model.doubtful():
+        for doubt in (*self.model.doubtful(), *self._outdated()):
             self.fixture.context.warn_quality(doubt)
 
     def fail(self, requirement: str, problem: str) -> None:
@@ -166,12 +170,22 @@ class ScenarioRunner:
             yield "NPU-PRI-005", f"priority {found.priority} of uid {uid} at the HAL, its importance counts {expected}"
         if found.can_attribute_other_uid != (uid in self._attributing):
             yield "NPU-PRI-011", f"attribution of uid {uid} at the HAL: {found.can_attribute_other_uid}"
-        if not found.has_direct_access and not self.may_block(uid):
+        if self._is_wrongly_blocked(uid) and uid not in self._once_blockable:
             rule = "NPU-ACC-009" if uid in self._undeclared else "NPU-ACC-008"
             yield rule, f"uid {uid} is not to be blocked, and has no direct access at the HAL"
 
+    def _outdated(self) -> Iterator[str]:
+        """Name the apps that are blocked for what they were before an update, which ought to count (NPU-PRI-012)."""
+        for uid in self.installed:
+            if uid in self._once_blockable and self._is_wrongly_blocked(uid):
+                yield f"uid {uid} was updated, is not to be blocked any more, and has no direct access at the HAL"
+
+    def _is_wrongly_blocked(self, uid: int) -> bool:
+        found = self.hal.table.get(uid)
+        return found is not None and not found.has_direct_access and not (self.blocks and self.may_block(uid))
+
     def may_block(self, uid: int) -> bool:
-        """True where an app may be denied the NPU (NPU-ACC-007 to -010)."""
+        """True where an app may be denied the NPU while blocking is on (NPU-ACC-007 to -010)."""
         return uid in self._undeclared
 
     def _policy(self, step: Step) -> None:
@@ -239,9 +253,15 @@ class ScenarioRunner:
         self.fixture.control.set_importance(step.uid, step.number)
 
     def _declare(self, step: Step) -> None:
+        self._outdate(step.uid)
         (self._undeclared.discard if step.number else self._undeclared.add)(step.uid)
         self._rank(step.uid)
         self.fixture.control.update_app(step.uid, bool(step.number), BLOCKING_SDK)
+
+    def _outdate(self, uid: int) -> None:
+        """Another version of an app comes."""
+        if self.may_block(uid):
+            self._once_blockable.add(uid)
 
     def _rank(self, uid: int) -> None:
         """An app counts as much as its importance; in the public page's profile only if it declares the feature."""

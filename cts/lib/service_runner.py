@@ -85,9 +85,8 @@ class ServiceRunner(ServiceCalls):
             client.process.close()
 
     def may_block(self, uid: int) -> bool:
-        """Only undeclared apps for API 37 and later, and only while the flag is on."""
-        is_late = self._targets.get(uid, BLOCKING_SDK) >= BLOCKING_SDK
-        return super().may_block(uid) and is_late and self._flags[Flag.BLOCK_MISSING_FEATURE]
+        """Only undeclared apps for API 37 and later."""
+        return super().may_block(uid) and self._targets.get(uid, BLOCKING_SDK) >= BLOCKING_SDK
 
     def recorder_of(self, step: Step) -> CallbackRecorder | None:
         """A new one where the step says so."""
@@ -247,12 +246,14 @@ class ServiceRunner(ServiceCalls):
         except Unsupported as error:
             raise NotApplicable(f"the flag {flag} cannot be switched: {error}") from None
         self._flags[flag] = bool(step.number)
+        self.blocks = self._flags[Flag.BLOCK_MISSING_FEATURE]
 
     def _declare(self, step: Step) -> None:
-        self._targets[step.uid] = BLOCKING_SDK
         super()._declare(step)
+        self._targets[step.uid] = BLOCKING_SDK
 
     def _update(self, step: Step) -> None:
+        self._outdate(step.uid)
         (self._undeclared.discard if step.number else self._undeclared.add)(step.uid)
         self._targets[step.uid] = step.id
         self._rank(step.uid)
@@ -268,6 +269,7 @@ class ServiceRunner(ServiceCalls):
     def _uninstall(self, uid: int) -> None:
         self._bury(uid)
         self._undeclared.discard(uid)
+        self._once_blockable.discard(uid)
         self._attributing.discard(uid)
         self._targets.pop(uid, None)
         self._importance[uid] = MAX_PRIORITY

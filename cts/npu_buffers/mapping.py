@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from npu_conformance.cts.lib.buffer_fixture import PAGE, READ_WRITE, BufferApp, is_rejected, pattern
+from npu_conformance.cts.lib.buffer_fixture import LARGEST_PAGE, PAGE, READ_WRITE, BufferApp, is_rejected, pattern
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
@@ -29,12 +29,13 @@ def write_and_read(context: CaseContext) -> None:
 def two_mappings_are_one_memory(context: CaseContext) -> None:
     """Two mappings at a time show the same bytes, each from its own offset."""
     app = BufferApp(context).supported()
-    buffer = app.allocated(app.request(1, 2 * PAGE))
-    whole, second = buffer.map(2 * PAGE, READ_WRITE, 0), buffer.map(PAGE, Protection.READ, PAGE)
-    app.open(whole).write(0, pattern(8, 2 * PAGE))
-    checks.equal(app.open(second).read(0, PAGE), pattern(8, 2 * PAGE)[PAGE:], "second page through the other mapping")
+    half, content = LARGEST_PAGE, pattern(8, 2 * LARGEST_PAGE)
+    buffer = app.allocated(app.request(1, 2 * half))
+    whole, second = buffer.map(2 * half, READ_WRITE, 0), buffer.map(half, Protection.READ, half)
+    app.open(whole).write(0, content)
+    checks.equal(app.open(second).read(0, half), content[half:], "second half through the other mapping")
     buffer.unmap(whole.token)
-    checks.equal(app.open(second).read(0, PAGE), pattern(8, 2 * PAGE)[PAGE:], "the same after unmapping the first")
+    checks.equal(app.open(second).read(0, half), content[half:], "the same after unmapping the first")
     buffer.unmap(second.token)
 
 
@@ -131,12 +132,13 @@ def empty_range(context: CaseContext) -> None:
 
 @cases.case("beyond_the_end", "NPU-BUF-006")
 def beyond_the_end(context: CaseContext) -> None:
-    """A mapping of pages that the buffer does not have fails, as by mmap of a DMA buffer."""
+    """A mapping of pages that the buffer does not have fails, as by mmap of a DMA buffer, whatever size pages have."""
     app = BufferApp(context).supported()
-    buffer = app.allocated(app.request(1))
-    for length, offset in ((2 * PAGE, 0), (PAGE, PAGE)):
+    size = LARGEST_PAGE
+    buffer = app.allocated(app.request(1, size))
+    for length, offset in ((2 * size, 0), (size + 1, 0), (PAGE, size)):
         rejected = is_rejected(partial(buffer.map, length, Protection.READ, offset))
-        checks.that(rejected, f"map of {length} bytes at {offset} of a page: expected a rejection, found success")
+        checks.that(rejected, f"map of {length} bytes at {offset} of {size}: expected a rejection, found success")
 
 
 @cases.case("buffers_are_apart", "NPU-BUF-006")

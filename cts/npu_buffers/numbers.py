@@ -9,6 +9,7 @@ import os
 from functools import partial
 
 from npu_conformance.cts.lib.buffer_fixture import (
+    LARGEST_PAGE,
     PAGE,
     READ_WRITE,
     BufferApp,
@@ -56,14 +57,14 @@ def size_beyond_32_bits(context: CaseContext) -> None:
 
 
 def _use_both_ends(app: BufferApp, buffer: NpuBuffer, size: int) -> None:
-    last = (size - 1) // PAGE * PAGE
+    last = (size - 1) // LARGEST_PAGE * LARGEST_PAGE
     for seed, offset in ((1, 0), (2, last)):
-        length = min(PAGE, size - offset)
+        length = min(LARGEST_PAGE, size - offset)
         memory = checks.succeeds(partial(buffer.map, length, READ_WRITE, offset), f"map of bytes at {offset} of {size}")
         app.open(memory).write(0, pattern(seed, length))
         buffer.unmap(memory.token)
     for seed, offset in ((1, 0), (2, last)):
-        length = min(PAGE, size - offset)
+        length = min(LARGEST_PAGE, size - offset)
         checks.equal(app.content(buffer, length, offset), pattern(seed, length), f"bytes at {offset} of {size}")
 
 

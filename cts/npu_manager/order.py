@@ -15,6 +15,7 @@ from npu_conformance.cts.lib.manager_fixture import (
     ManagerFixture,
     RequestedModel,
 )
+from npu_conformance.cts.lib.manager_turns import judge_turn
 from npu_conformance.cts.lib.scheduling_hal import recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
@@ -78,7 +79,7 @@ def priority_among_equals(context: CaseContext) -> None:
 
 @cases.case("later_completions", "NPU-POL-023", "NPU-POL-017")
 def later_completions(context: CaseContext) -> None:
-    """Of two equal apps the one whose newest work ended first is served first, however much it completed before."""
+    """Of two equals the one whose newest work ended first ought to go first, however much it completed before."""
     for last in range(2):
         fixture = ManagerFixture(context)
         apps = [fixture.app(VISIBLE) for _ in range(2)]
@@ -90,8 +91,7 @@ def later_completions(context: CaseContext) -> None:
         for model in wanted:
             model.receives(PARKED)
         held.unload()
-        wanted[1 - last].receives(PARKED, GRANT)
-        wanted[last].receives(PARKED)
+        judge_turn(wanted[1 - last], wanted[last])
 
 
 @cases.case("own_weaker_model", "NPU-POL-016", "NPU-POL-025")
@@ -243,7 +243,7 @@ def completion_is_remembered(context: CaseContext) -> None:
 
 @cases.case("own_completion_is_remembered", "NPU-POL-017", "NPU-POL-023")
 def own_completion_is_remembered(context: CaseContext) -> None:
-    """So it does for who asks: it displaces no equal that has worked earlier, and is served behind one."""
+    """So it does for who asks: it displaces no equal that has worked earlier, and ought to be served behind one."""
     for between in _BETWEEN:
         fixture = ManagerFixture(context)
         earlier, later = (fixture.app(VISIBLE) for _ in range(2))
@@ -261,16 +261,15 @@ def own_completion_is_remembered(context: CaseContext) -> None:
 
 
 def _judge_served_first(fixture: ManagerFixture, first: ClientApp, last: ClientApp) -> None:
-    """Of two equals that wait for room the one that worked earlier gets it, whichever asked first."""
+    """Of two equals that wait for room the one that worked earlier ought to get it, whichever asked first."""
     for order in ((first, last), (last, first)):
         held = fixture.app(FOREGROUND).loads(LARGE)
         wanted = {app.uid: app.asks(LARGE) for app in order}
         for model in wanted.values():
             model.receives(PARKED)
         held.unload()
-        wanted[first.uid].receives(PARKED, GRANT)
-        wanted[last.uid].receives(PARKED)
-        for model in (wanted[last.uid], wanted[first.uid]):
+        judge_turn(wanted[first.uid], wanted[last.uid])
+        for model in sorted(wanted.values(), key=lambda model: GRANT in model.received):
             model.cancel()
 
 

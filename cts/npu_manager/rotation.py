@@ -21,6 +21,7 @@ from npu_conformance.cts.lib.manager_fixture import (
     ManagerFixture,
     RequestedModel,
 )
+from npu_conformance.cts.lib.manager_turns import judge_turn, one_is_served
 from npu_conformance.cts.lib.scheduling_hal import OWN, RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
@@ -241,16 +242,7 @@ def least_recent_first(context: CaseContext) -> None:
         last.receives(PARKED)
         next_one.receives(PARKED)
         held.unload()
-        _one_is_served(fixture, next_one, last)
-        served = [model for model in (next_one, last) if GRANT in model.received]
-        checks.equal(len(served), 1, "requests granted after one large model was unloaded")
-        if served == [last]:
-            context.warn_quality("the app that completed work most recently is served first")
-
-
-def _one_is_served(fixture: ManagerFixture, one: RequestedModel, other: RequestedModel) -> None:
-    """Wait until one of two requests has a grant."""
-    fixture.wait(lambda: GRANT in one.received + other.received)
+        judge_turn(next_one, last)
 
 
 @cases.case("heirs_of_two_sizes", "NPU-POL-017", "NPU-POL-022", "NPU-POL-023")
@@ -267,7 +259,7 @@ def heirs_of_two_sizes(context: CaseContext) -> None:
             hal.works(holder.uid)
             held.receives(GRANT, UNLOAD)
             held.unload()
-            _one_is_served(holder.fixture, next_one, last)
+            one_is_served(next_one, last)
             for model in (next_one, last):
                 model.receives_one_of([PARKED], [PARKED, WAIT], [PARKED, GRANT], [PARKED, WAIT, GRANT])
             if GRANT not in next_one.received:
