@@ -35,6 +35,7 @@ from npu_conformance.fuzz.lib.scheduling_fixture import Answer, call
 from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, Broken, ManagerModel
 from npu_conformance.harness.judge.tracked_request import TrackedRequest
 from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.specs.errors import IllegalArgument, IllegalState
 from npu_conformance.specs.npu.manager import ModelLoadStatusListener
 from npu_conformance.specs.npu.types import (
     MAX_PRIORITY,
@@ -198,7 +199,8 @@ class _Play:
         tracked = TrackedRequest(app.uid, request, self._model.weight(step.size))
         callback = None if step.deaf else app.recorder
         app.hears = True
-        answer = call("requestCanLoadModel", lambda: app.manager.request_can_load_model(request, callback))
+        refusals = (IllegalArgument, IllegalState) if is_live else (IllegalArgument,)  # NPU-REQ-012 names no error
+        answer = call("requestCanLoadModel", lambda: app.manager.request_can_load_model(request, callback), refusals)
         if answer != "done":
             is_right = not is_size or is_live or step.deaf or not is_ordinary
             self._refused(app, answer, f"requestCanLoadModel: {step}", may_be_refused=is_right)

@@ -163,13 +163,18 @@ class SchedulingFixture:
         return max(number, 1)
 
 
-def call(what: str, made: Callable[[], object]) -> Answer:
-    """Make a call; returns how it was answered. Failed where that is no answer of an npu interface."""
+def call(
+    what: str, made: Callable[[], object], refusals: tuple[type[InterfaceError], ...] = (IllegalArgument,)
+) -> Answer:
+    """Make a call; returns how it was answered. Failed where that is no answer of an npu interface.
+
+    refusals: how it may be refused.
+    """
     try:
         made()
     except CaseEnded:
         raise
-    except IllegalArgument:
+    except refusals:
         return "refused"
     except SecurityDenied:
         return "denied"

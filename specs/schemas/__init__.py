@@ -53,20 +53,23 @@ def generate() -> dict[str, str]:
     for name, kind in kinds().items():
         (reference,), components = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
         parts = {**reference, "$defs": components}
-        schema = {"$schema": DIALECT, "$id": f"npu-conformance/{name}", **_with_clean_text(parts)}
+        schema = {"$schema": DIALECT, "$id": f"npu-conformance/{name}", **_alike(parts)}
         texts[f"{name}.schema.json"] = json.dumps(schema, indent=1, sort_keys=True) + "\n"
     return texts
 
 
-def _with_clean_text(part: Any) -> Any:
-    """Descriptions without the indentation of docstrings, which only some versions of Python strip themselves."""
+def _alike(part: Any) -> Any:
+    """The same whatever writes it: some versions of Python strip the indentation of docstrings themselves, and msgspec
+    also names the members of enumerations that are keys of mappings since 0.23.
+    """
     if isinstance(part, list):
-        return [_with_clean_text(entry) for entry in part]
+        return [_alike(entry) for entry in part]
     if not isinstance(part, dict):
         return part
     return {
-        key: inspect.cleandoc(value) if key == "description" and isinstance(value, str) else _with_clean_text(value)
+        key: inspect.cleandoc(value) if key == "description" and isinstance(value, str) else _alike(value)
         for key, value in part.items()
+        if key != "propertyNames" or "pattern" in value
     }
 
 
