@@ -99,8 +99,7 @@ def _of_payload(payload: Any) -> list[Shown]:
         return []
     if "vector" in payload:
         return [Shown("", vector_from(payload))]
-    graphs = payload.get("graphs")
-    return [Shown(name, vector_from(one)) for name, one in graphs.items()] if isinstance(graphs, dict) else []
+    return [Shown(name, vector_from(one)) for name, one in payload.get("graphs", {}).items()]
 
 
 def _of_finding(path: Path, failure: FailureFile, form: Form) -> str:
