@@ -2,44 +2,32 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from npu_conformance.cts.lib import manager_dump
 from npu_conformance.cts.lib.manager_client import Client, answered
+from npu_conformance.cts.lib.manager_dump import ManagerDump
 from npu_conformance.cts.lib.manager_fixture import ClientApp, ManagerFixture
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import Unsupported
-from npu_conformance.specs.npu.types import ATOMS_DUE, DUMP_PERMISSION, SHELL_UID, Atom, Policy, ShellResult
-
-POLICY_NAMES = {Policy.STATUS_QUO: "statusquo", Policy.TURN_TAKING: "turntaking", Policy.BUDGET: "budget"}
-"""As the dump calls them."""
+from npu_conformance.specs.npu.types import ATOMS_DUE, DUMP_PERMISSION, SHELL_UID, Atom, ShellResult
 
 
-def dump(fixture: ManagerFixture) -> str:
+def dump(fixture: ManagerFixture) -> ManagerDump:
     """The dump, read with the permission to have it."""
     fixture.settle()
     fixture.control.grant_permission(fixture.settings.uid, DUMP_PERMISSION, True)
-    return fixture.settings.manager.dump()
+    return manager_dump.read(fixture.settings.manager.dump())
 
 
-def contains(text: str, part: str) -> None:
-    """Check that a dump has this part."""
-    checks.that(part in text, f"expected {part!r}, found {text!r}")
-
-
-def state_of(dump: str, app: ClientApp) -> str:
+def state_of(dump: ManagerDump, app: ClientApp) -> str:
     """The state that a dump gives the only request of an app."""
-    found = states_of(dump, app)
+    found = dump.states_of(app.uid)
     checks.equal(len(found), 1, f"requests of uid {app.uid} in the dump")
     return found[0]
-
-
-def states_of(dump: str, app: ClientApp) -> list[str]:
-    """The states that a dump gives the requests of an app."""
-    return re.findall(rf"^ +{app.uid} \[[^\]]*\]: (.+)$", dump, re.MULTILINE)
 
 
 def shell_of(context: CaseContext, uid: int = SHELL_UID) -> Callable[..., ShellResult]:

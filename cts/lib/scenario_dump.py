@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from npu_conformance.cts.lib import manager_dump
 from npu_conformance.cts.lib.manager_client import package_of
+from npu_conformance.cts.lib.manager_dump import ManagerDump
 from npu_conformance.harness.judge.manager_events import PARKED
 from npu_conformance.harness.judge.manager_model import Broken, ManagerModel
 from npu_conformance.harness.judge.tracked_request import TrackedRequest
 from npu_conformance.specs.npu.types import Policy, SchedulingConfig
-
-_NAMES = {Policy.STATUS_QUO: "statusquo", Policy.TURN_TAKING: "turntaking", Policy.BUDGET: "budget"}
-_PRIORITY = re.compile(r"^    (-?\d+) \[([^\]]*)\] (\d+)$", re.MULTILINE)
 
 
 class DumpJudge:
@@ -35,19 +33,20 @@ class DumpJudge:
         at_hal: the HAL's table; None where it need not be that of the manager. ranks: the importances of apps that
         declare the feature; None where they may count otherwise.
         """
-        yield from _wrong_policy(text, model)
+        dump = manager_dump.read(text)
+        yield from _wrong_policy(dump, model)
         if model.gates:
             for uid in uids:
                 late = sum(each.uid == uid and each.overdue and not each.completed for each in model.requests)
-                yield from self._wrong_requests(text, uid, [each for each in model.live if each.uid == uid], late)
-        yield from _wrong_priorities(text, uids, at_hal, ranks or {})
+                yield from self._wrong_requests(dump, uid, [each for each in model.live if each.uid == uid], late)
+        yield from _wrong_priorities(dump, uids, at_hal, ranks or {})
 
-    def _wrong_requests(self, text: str, uid: int, live: list[TrackedRequest], late: int) -> Iterator[Broken]:
+    def _wrong_requests(self, dump: ManagerDump, uid: int, live: list[TrackedRequest], late: int) -> Iterator[Broken]:
         """Each has a line; states tell what is loaded from what is not, and parked requests from others.
 
         late: how many are overdue, and were not completed: they may have lines (NPU-LIF-027).
         """
-        lines = re.findall(rf"^ +{uid} \[{re.escape(package_of(uid))}\]: (.+)$", text, re.MULTILINE)
+        lines = [each.rest for each in dump.requests if (each.uid, each.package) == (uid, package_of(uid))]
         due = Counter(map(_kind, live))
         if len(live) < len(lines) <= len(live) + late:
             return
@@ -70,24 +69,27 @@ def _kind(tracked: TrackedRequest) -> str:
     return "parked" if tracked.decision == PARKED[1] else "to be loaded"
 
 
-def _wrong_policy(text: str, model: ManagerModel) -> Iterator[Broken]:
-    parts = [f"Policy: {_NAMES[model.policy]}\n"]
-    if model.gates:
-        parts += [f"Max: {model.maximum}\n", "Requests:\n"]
-    yield from (("NPU-OBS-001", f"expected {part!r}") for part in parts if part not in text)
+def _wrong_policy(dump: ManagerDump, model: ManagerModel) -> Iterator[Broken]:
+    if dump.policy is not model.policy:
+        yield "NPU-OBS-001", f"{_named(dump.policy)}, expected {_named(model.policy)}"
+    if model.gates and dump.maximum != model.maximum:
+        yield "NPU-OBS-001", f"maximum {dump.maximum}, expected {model.maximum}"
+
+
+def _named(policy: Policy | None) -> str:
+    return "no policy" if policy is None else f"policy {policy.name}"
 
 
 def _wrong_priorities(
-    text: str, uids: list[int], at_hal: Mapping[int, SchedulingConfig] | None, ranks: Mapping[int, int]
+    dump: ManagerDump, uids: list[int], at_hal: Mapping[int, SchedulingConfig] | None, ranks: Mapping[int, int]
 ) -> Iterator[Broken]:
     """The table ascends, follows importances (NPU-PRI-002), and is the one that the HAL has."""
-    lines = [(int(uid), package, int(number)) for uid, package, number in _PRIORITY.findall(text)]
-    priorities = [priority for _, _, priority in lines]
+    priorities = [line.priority for line in dump.priorities if line.priority is not None]
     if priorities != sorted(priorities):
         yield "NPU-OBS-001", f"priorities in the order {priorities}"
-    misnamed = ((uid, name) for uid, name, _ in lines if uid in uids and name != package_of(uid))
-    yield from (("NPU-OBS-001", f"uid {uid} as {name!r}") for uid, name in misnamed)
-    known = {uid: priority for uid, _, priority in lines}
+    misnamed = (each for each in dump.priorities if each.uid in uids and each.package != package_of(each.uid))
+    yield from (("NPU-OBS-001", f"uid {each.uid} as {each.package!r}") for each in misnamed)
+    known = {line.uid: line.priority for line in dump.priorities}
     for uid, rank in ranks.items():
         if known.get(uid) != rank:
             yield "NPU-PRI-002", f"{_spelled(known.get(uid))} of uid {uid}, whose importance counts {rank}"

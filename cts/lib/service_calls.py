@@ -6,7 +6,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
+from npu_conformance.cts.lib import manager_dump
 from npu_conformance.cts.lib.manager_client import CallbackRecorder, Client, is_denied
+from npu_conformance.cts.lib.manager_dump import ManagerDump
 from npu_conformance.cts.lib.manager_fixture import ClientApp, ManagerFixture
 from npu_conformance.cts.lib.manager_observation import shell_of
 from npu_conformance.cts.lib.scenario_dump import DumpJudge
@@ -95,13 +97,13 @@ class ServiceCalls(ScenarioRunner):
         deed, manager = DENIED_CALLS[step.number], self.owners[tracked].manager
         grant = self.fixture.control.grant_permission
         calls = (manager.cancel_model_load, listener.notify_model_loaded, listener.notify_model_unloaded)
-        before = self.fixture.settings.manager.dump()
+        before = self._read_dump()
         grant(step.uid, PERMISSION, False)
         is_rejected = is_denied(partial(calls[step.number], tracked.request))
         grant(step.uid, PERMISSION, True)
         self.fixture.settle()
         self._receive()
-        if not is_rejected or tracked.new_events or self.fixture.settings.manager.dump() != before:
+        if not is_rejected or tracked.new_events or self._read_dump() != before:
             self._warn(f"without the permission, {'rejected and ' if is_rejected else ''}carried out: {deed}")
             self._carried_out(deed, tracked)
 
@@ -153,6 +155,9 @@ class ServiceCalls(ScenarioRunner):
             return
         if "Policy:" in text or "Priorities:" in text:
             self.fail("NPU-OBS-002", "a dump was given to an app without the permission to it")
+
+    def _read_dump(self) -> ManagerDump:
+        return manager_dump.read(self.fixture.settings.manager.dump())
 
     def _judge_dump(self, text: str) -> None:
         """See that it says of policy, requests and priorities what is so (NPU-OBS-001, -003)."""

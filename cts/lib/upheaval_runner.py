@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from contextlib import suppress
 
+from npu_conformance.cts.lib import manager_dump
 from npu_conformance.cts.lib.manager_client import Client, install_only
 from npu_conformance.cts.lib.manager_fixture import ManagerFixture
 from npu_conformance.cts.lib.scenario_step import Step
@@ -126,9 +126,9 @@ class UpheavalRunner(ServiceRunner):
 
     def _judge_dump(self, text: str) -> None:
         super()._judge_dump(text)
-        for uid in self.removed:
-            if re.search(rf"^ +{uid} \[", text, re.MULTILINE):
-                self.fail("NPU-PRI-010", f"uid {uid}, which is removed, in the dump:\n{text}")
+        dump = manager_dump.read(text)
+        if left := self.removed & {line.uid for line in (*dump.requests, *dump.priorities)}:
+            self.fail("NPU-PRI-010", f"the uids {sorted(left)}, which are removed, in the dump:\n{text}")
 
     def _judge_introduction(self, before: int) -> None:
         super()._judge_introduction(before)
@@ -170,8 +170,7 @@ class UpheavalRunner(ServiceRunner):
         return sum(tracked.uid == uid for tracked in self.model.requests if tracked.overdue or not tracked.ended)
 
     def _lines_of(self, uid: int) -> int:
-        text = self.fixture.settings.manager.dump()
-        return len(re.findall(rf"^ +{uid} \[[^\]]*\]: ", text, re.MULTILINE))
+        return len(self._read_dump().states_of(uid))
 
     def _processes(self, uid: int) -> list[Client]:
         return [client for client in self.fixture.clients if client.alive and client.uid == uid]

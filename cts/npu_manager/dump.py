@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from npu_conformance.cts.lib.manager_client import PARKED, WAIT, package_of
+from npu_conformance.cts.lib.manager_dump import ManagerDump
 from npu_conformance.cts.lib.manager_fixture import LARGE, SMALL, ManagerFixture
-from npu_conformance.cts.lib.manager_observation import contains, dump, state_of, states_of
+from npu_conformance.cts.lib.manager_observation import dump, state_of
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
@@ -26,8 +27,14 @@ def another_user(context: CaseContext) -> None:
     app = fixture.app(VISIBLE, user=10)
     app.granted(LARGE)
     text = dump(fixture)
-    contains(text, f"    {app.uid} [{package_of(app.uid)}]: ")
-    contains(text, f"    {app.uid} [{package_of(app.uid)}] {int(VISIBLE)}")
+    requests = [(line.uid, line.package) for line in text.requests]
+    checks.equal(requests, [(app.uid, package_of(app.uid))], "uid and package of the requests in the dump")
+    _has_priority(text, app.uid, package_of(app.uid), VISIBLE)
+
+
+def _has_priority(dump: ManagerDump, uid: int, package: str, importance: Importance) -> None:
+    found = [(line.package, line.priority) for line in dump.priorities if line.uid == uid]
+    checks.equal(found, [(package, importance)], f"package and priority of uid {uid} in the dump")
 
 
 @cases.case("name_of_a_later_package", "NPU-OBS-001", "NPU-PRI-009")
@@ -35,12 +42,12 @@ def name_of_a_later_package(context: CaseContext) -> None:
     """A uid is in the dump with the package that it has now, not with one that was removed."""
     fixture = ManagerFixture(context)
     app = fixture.app(VISIBLE)
-    contains(dump(fixture), f"    {app.uid} [{package_of(app.uid)}] {int(VISIBLE)}")
+    _has_priority(dump(fixture), app.uid, package_of(app.uid), VISIBLE)
     app.client.alive = False
     fixture.control.remove_app(app.uid)
     fixture.control.install_app(app.uid, "android.npumanager.later", True, BLOCKING_SDK)
     fixture.control.set_importance(app.uid, CACHED)
-    contains(dump(fixture), f"    {app.uid} [android.npumanager.later] {int(CACHED)}")
+    _has_priority(dump(fixture), app.uid, "android.npumanager.later", CACHED)
 
 
 @cases.case("every_state", "NPU-OBS-001")
@@ -49,10 +56,10 @@ def every_state(context: CaseContext) -> None:
     fixture = ManagerFixture(context)
     holder, waiter = fixture.app(CACHED), fixture.app(VISIBLE)
     first = [holder.loads(SMALL), holder.loads(SMALL)]
-    loaded = states_of(dump(fixture), holder)
+    loaded = dump(fixture).states_of(holder.uid)
     checks.equal(len(loaded), len(first), "lines of an app with two loaded models in the dump")
     waiter.asks(LARGE).receives(WAIT)
-    asked = states_of(dump(fixture), holder)
+    asked = dump(fixture).states_of(holder.uid)
     checks.equal(len(asked), len(first), "lines of an app with two models that are asked to unload, in the dump")
     weak = fixture.app(Importance.GONE)
     weak.asks(LARGE).receives(PARKED)
@@ -77,7 +84,7 @@ def maximum(context: CaseContext) -> None:
         except Unsupported as error:
             raise NotApplicable(f"pressure cannot be arranged: {error}") from None
         try:
-            contains(dump(fixture), f"Max: {most}")
+            checks.equal(dump(fixture).maximum, most, "the maximum in the dump")
         finally:
             fixture.control.set_thermal_pressure(ThermalStatus.NONE)
 
@@ -89,14 +96,14 @@ def as_many_as_there_are(context: CaseContext) -> None:
     holder, waiter, weak = fixture.app(CACHED), fixture.app(VISIBLE), fixture.app(Importance.GONE)
     for _ in range(_MANY):
         holder.loads(SMALL)
-    loaded = states_of(dump(fixture), holder)
+    loaded = dump(fixture).states_of(holder.uid)
     checks.equal(len(loaded), _MANY, "lines of an app with many loaded models in the dump")
     for _ in range(_MANY // 4):
         waiter.asks(LARGE).receives(WAIT)
         weak.asks(LARGE).receives(PARKED)
     text = dump(fixture)
-    asked = states_of(text, holder)
+    asked = text.states_of(holder.uid)
     checks.equal(len(asked), _MANY, "lines of an app with many models, some of them asked to unload, in the dump")
-    others = [*states_of(text, waiter), *states_of(text, weak)]
+    others = [*text.states_of(waiter.uid), *text.states_of(weak.uid)]
     checks.equal(len(others), 2 * (_MANY // 4), "lines of requests that wait or are parked in the dump")
     _differ(others, [*loaded, *asked])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
@@ -27,7 +26,6 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import IllegalState
 from npu_conformance.specs.npu.types import (
     BLOCKING_SDK,
-    DUMP_PERMISSION,
     MAX_PRIORITY,
     ROOT_UID,
     Importance,
@@ -94,10 +92,8 @@ def apps(context: CaseContext) -> None:
 
 
 def _judge_ranks(fixture: ManagerFixture, hal: RecordingHal, ranks: dict[int, int]) -> None:
-    fixture.control.grant_permission(fixture.settings.uid, DUMP_PERMISSION, True)
     fixture.wait(lambda: all(hal.priority(uid) == rank for uid, rank in ranks.items()))
-    lines = re.findall(r"^    (\d+) \[[^\]]*\] (\d+)$", fixture.settings.manager.dump(), re.MULTILINE)
-    dumped = {int(uid): int(rank) for uid, rank in lines}
+    dumped = {line.uid: line.priority for line in dump(fixture).priorities}
     for where, found in (("at the HAL", {uid: hal.priority(uid) for uid in ranks}), ("in a dump", dumped)):
         wrong = [(uid, found.get(uid), rank) for uid, rank in ranks.items() if found.get(uid) != rank]
         checks.equal(wrong[:3], [], f"{len(wrong)} of {len(ranks)} priorities {where}: uid, found, expected")
@@ -316,11 +312,9 @@ def _judge_dump(
     fixture: ManagerFixture, crowd: Sequence[ClientApp], asked: Sequence[tuple[Client, ModelLoadRequest]]
 ) -> None:
     """Each live request has a line in the dump (NPU-OBS-001)."""
-    lines = Counter(re.findall(r"^ +(\d+) \[[^\]]*\]: ", dump(fixture), re.MULTILINE))
+    lines = Counter(line.uid for line in dump(fixture).requests)
     expected = Counter(client.uid for client, _ in asked)
-    wrong = [
-        (app.uid, lines[str(app.uid)], expected[app.uid]) for app in crowd if lines[str(app.uid)] != expected[app.uid]
-    ]
+    wrong = [(app.uid, lines[app.uid], expected[app.uid]) for app in crowd if lines[app.uid] != expected[app.uid]]
     checks.equal(wrong[:3], [], "lines of requests in a dump: uid, found, expected")
 
 

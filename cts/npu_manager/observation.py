@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import re
 
 from npu_conformance.cts.lib.manager_client import PARKED, Client, install_only, package_of
 from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, ClientApp, ManagerFixture
 from npu_conformance.cts.lib.manager_observation import (
-    POLICY_NAMES,
-    contains,
     dump,
     judge_atoms,
     metrics_reader,
@@ -35,7 +32,6 @@ cases = CaseGroup("cts.npu_manager.observation", interface="manager", group=Grou
 
 FOREGROUND, VISIBLE, CACHED = Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED
 _LAST_SYSTEM_UID = 10_000
-_PRIORITY = re.compile(r"^    (-?\d+) \[([^\]]*)\] (\d+)$", re.MULTILINE)
 _FRESH_UIDS = itertools.count(10_300)
 """Of apps that were not blocked since the device was started."""
 
@@ -43,16 +39,16 @@ _FRESH_UIDS = itertools.count(10_300)
 @cases.case("dump_names_policy", "NPU-OBS-001", "NPU-POL-002")
 def dump_names_policy(context: CaseContext) -> None:
     """The dump names the policy; with the gating ones also the maximum and each request with its uid and package."""
-    for policy, name in POLICY_NAMES.items():
+    for policy in Policy:
         fixture = ManagerFixture(context, policy, PolicyParameters(6) if policy is Policy.BUDGET else None)
         app = fixture.app(VISIBLE)
         app.granted(LARGE)
         text = dump(fixture)
-        contains(text, f"Policy: {name}")
+        checks.equal(text.policy, policy, "the policy in the dump")
         if policy is not Policy.STATUS_QUO:
-            contains(text, f"Max: {6 if policy is Policy.BUDGET else 1}")
-            contains(text, "Requests:")
-            contains(text, f"{app.uid} [{package_of(app.uid)}]:")
+            checks.equal(text.maximum, 6 if policy is Policy.BUDGET else 1, "the maximum in the dump")
+            requests = [(line.uid, line.package) for line in text.requests]
+            checks.equal(requests, [(app.uid, package_of(app.uid))], "uid and package of the requests in the dump")
 
 
 @cases.case("dump_of_requests", "NPU-OBS-001", "NPU-LIF-009")
@@ -69,8 +65,7 @@ def dump_of_requests(context: CaseContext) -> None:
     parked = state_of(dump(fixture), weak)
     checks.that(parked not in (before, after), f"expected a state of its own for a parked request, found {parked}")
     held.unload()
-    held_lines = [line for line in dump(fixture).splitlines() if line.startswith(f"        {app.uid} ")]
-    checks.equal(held_lines, [], "lines of a request that is unloaded")
+    checks.equal(dump(fixture).states_of(app.uid), [], "states of a request that is unloaded")
 
 
 @cases.case("dump_of_priorities", "NPU-OBS-001", "NPU-PRI-002")
@@ -81,10 +76,7 @@ def dump_of_priorities(context: CaseContext) -> None:
     undeclared = fixture.app(VISIBLE, declares=False)
     with recording_hal(fixture) as hal:
         hal.requested(undeclared.uid)
-        text = dump(fixture)
-        _, found, table = text.partition("Priorities:")
-        checks.that(bool(found), f"expected 'Priorities:' in the dump, found {text!r}")
-        lines = [(int(uid), package, int(priority)) for uid, package, priority in _PRIORITY.findall(table)]
+        lines = [(line.uid, line.package, line.priority or 0) for line in dump(fixture).priorities]
         priorities = [priority for _, _, priority in lines]
         checks.equal(priorities, sorted(priorities), "order of the priorities")
         for app, importance in apps.items():
@@ -103,7 +95,7 @@ def dump_of_uids_without_apps(context: CaseContext) -> None:
     with recording_hal(fixture) as hal:
         for uid in (_LAST_SYSTEM_UID, _LAST_SYSTEM_UID + 1):
             hal.requested(uid)
-        names = {int(uid): package for uid, package, _ in _PRIORITY.findall(dump(fixture))}
+        names = {line.uid: line.package for line in dump(fixture).priorities}
         expected = {0: "system", SYSTEM_UID: "system", _LAST_SYSTEM_UID: "system", _LAST_SYSTEM_UID + 1: ""}
         for uid, name in expected.items():
             if names.get(uid, name) != name:

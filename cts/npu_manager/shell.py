@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from npu_conformance.cts.lib import manager_dump
 from npu_conformance.cts.lib.manager_client import GRANT, PARKED, WAIT
 from npu_conformance.cts.lib.manager_fixture import LARGE, SMALL, UIDS_OF_A_USER, UNLOAD, ManagerFixture
-from npu_conformance.cts.lib.manager_observation import POLICY_NAMES, contains, dump, pushes_suspended, shell_of
+from npu_conformance.cts.lib.manager_observation import dump, pushes_suspended, shell_of
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
@@ -41,8 +42,9 @@ def shell_sets_policies(context: CaseContext) -> None:
         checks.equal(shell(command).exit_code, 0, f"exit code of cmd npu {command}")
         information = shell("info")
         checks.equal(information.exit_code, 0, "exit code of cmd npu info")
-        contains(information.output, f"Policy: {POLICY_NAMES[policy]}")
-        checks.equal(information.output.strip(), dump(fixture).strip(), "cmd npu info against the dump")
+        printed = manager_dump.read(information.output)
+        checks.equal(printed.policy, policy, "the policy that cmd npu info prints")
+        checks.equal(printed, dump(fixture), "what cmd npu info prints, against the dump")
 
 
 @cases.case("shell_sets_defaults", "NPU-OBS-003", "NPU-POL-005", "NPU-POL-006")
@@ -78,7 +80,7 @@ def shell_usage(context: CaseContext) -> None:
         what = f"cmd npu {' '.join(words)}"
         checks.that(result.exit_code != 0, f"{what}: expected an exit code other than 0, found 0")
         checks.that("usage: cmd npu" in result.output, f"{what}: expected the usage, found {result.output!r}")
-    contains(dump(fixture), "Policy: budget")
+    checks.equal(dump(fixture).policy, Policy.BUDGET, "the policy in the dump")
 
 
 @cases.case("shell_suspends_pushes", "NPU-OBS-005", "NPU-PRI-006")
