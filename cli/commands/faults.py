@@ -19,6 +19,7 @@ from npu_conformance.faults.fault import Fault, Variant
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.expression import compile_expression
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.forked import Ended, in_children
 from npu_conformance.specs.suggestions import did_you_mean
 
@@ -215,9 +216,9 @@ def _variants(options: argparse.Namespace) -> int:
     green = sum(row.is_green for row in judged)
     told = [f"{green} of {len(judged)} conforming variants are green"]
     if len(judged) < len(rows):
-        told.append(f"none of these cases passes on {len(rows) - len(judged)} others")
+        told.append(f"none of these cases passes on {counted(len(rows) - len(judged), 'other')}")
     if len(asked) < len(chosen):
-        told.append(f"to {len(chosen) - len(asked)} others none of the cases applies")
+        told.append(f"none of the cases applies to {counted(len(chosen) - len(asked), 'other')}")
     _conclude(options, rows, ["; ".join(told)])
     return OK if green == len(judged) else WRONG
 

@@ -8,8 +8,6 @@ from npu_conformance.cts.lib.runtime.fixture import ACTIVATION, VECTOR, RuntimeA
 from npu_conformance.cts.lib.runtime.results import output_shape
 from npu_conformance.cts.lib.runtime.sums import (
     FIRST,
-    OPEN_RANK,
-    OPEN_SIZE,
     SECOND,
     TOTAL,
     compilation_of_reshape,
@@ -23,6 +21,7 @@ from npu_conformance.cts.lib.runtime.sums import (
 from npu_conformance.cts.lib.runtime.ways import compute, start_with_dependencies, started, ways
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.outputs import FILL
+from npu_conformance.harness.nnapi.app import UNKNOWN_DIMENSION, UNKNOWN_RANK
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
@@ -33,7 +32,7 @@ from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.executions.shapes", interface="runtime")
 
-_OPEN = {"size": OPEN_SIZE, "rank": OPEN_RANK}
+_OPEN = {"size": UNKNOWN_DIMENSION, "rank": UNKNOWN_RANK}
 _ROOM = 64
 
 
@@ -80,7 +79,7 @@ def found(context: CaseContext) -> None:
 def found_again(context: CaseContext) -> None:
     """Each computation of a reusable execution has the shape that its own inputs lead to, larger or smaller."""
     app = RuntimeApp(context)
-    compilation = compilation_of_reshape(app, rank=2, output=OPEN_RANK)
+    compilation = compilation_of_reshape(app, rank=2, output=UNKNOWN_RANK)
     for way in ways(app.level, finding_shapes=True):
         with context.configuration(way):
             execution, shape = app.execution(compilation), place(app.memory, bytes(8))
@@ -98,7 +97,7 @@ def found_again(context: CaseContext) -> None:
 def unknown_at_old_levels(context: CaseContext) -> None:
     """Before feature level 3, which brought outputs of unknown size, they are refused where they are set."""
     app = RuntimeApp(context)
-    execution = app.execution(compilation_of_sum(app, output=OPEN_SIZE))
+    execution = app.execution(compilation_of_sum(app, output=UNKNOWN_DIMENSION))
     code = app.call("execution_set_output", execution, 0, None, place(app.memory, bytes(8)), 8)
     if code == ResultCode.NO_ERROR:
         context.warn_quality("an output of unknown size is taken, which feature level 3 brought")
@@ -156,8 +155,8 @@ def _dimensions(app: RuntimeApp, execution: int, index: int) -> tuple[int, ...]:
 
 def _two_sums(app: RuntimeApp) -> int:
     """A compilation with the outputs a + b and b + a, both of unknown size."""
-    model = app.operands_of_add(VECTOR, OPEN_SIZE)
-    app.succeed("model_add_operand", model, OPEN_SIZE)
+    model = app.operands_of_add(VECTOR, UNKNOWN_DIMENSION)
+    app.succeed("model_add_operand", model, UNKNOWN_DIMENSION)
     app.succeed("model_add_operation", model, 0, (0, 1, 2), (3,))
     app.succeed("model_add_operation", model, 0, (1, 0, 2), (4,))
     app.succeed("model_identify_inputs_and_outputs", model, (0, 1), (3, 4))
@@ -227,7 +226,7 @@ def one_of_several_open(context: CaseContext) -> None:
 def _with_open_output(app: RuntimeApp, index: int) -> int:
     """An execution of three sums of which the model leaves the size of one open."""
     model = app.empty_model()
-    outputs = [OPEN_SIZE if number == index else VECTOR for number in range(3)]
+    outputs = [UNKNOWN_DIMENSION if number == index else VECTOR for number in range(3)]
     for described in (VECTOR, VECTOR, ACTIVATION, *outputs):
         app.succeed("model_add_operand", model, described)
     app.succeed("model_set_operand_value", model, 2, place(app.memory, bytes(4)), 4)

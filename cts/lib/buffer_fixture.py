@@ -263,6 +263,10 @@ def check_errno(actual: int, allowed: Collection[int], what: str) -> None:
         checks.fail(what, " or ".join(_spelled(one) for one in allowed), _spelled(actual))
 
 
+GONE = (Errno.ENOMEM, Errno.ENOENT)
+"""What mapping a preempted buffer ends in: the header's, and what a later text names."""
+
+
 def raises_errno(call: Callable[[], object], allowed: Collection[int], what: str) -> None:
     """Fail unless a call ends with one of these errnos."""
     check_errno(errno_raised(call), allowed, what)

@@ -14,6 +14,7 @@ from functools import partial
 from npu_conformance.cts.lib.buffer_fixture import (
     ASSISTANT,
     CAMERA,
+    GONE,
     PAGE,
     READ_WRITE,
     Answer,
@@ -41,7 +42,6 @@ QUARTERS = (1, 1, 2, 1, 4, 3)
 _PAIRS = 6
 """From this size on two are wanted at once."""
 _PRIORITIES = (500, 0, 1000, 499, 501, 1)
-_GONE = (Errno.ENOMEM, Errno.ENOENT)
 _KNOWN = 64
 """How many bytes of each buffer are looked at."""
 _PID, _OTHER_PID = 5201, 5202
@@ -175,7 +175,7 @@ class Shortage:
     def _judge_buffer(self, app: BufferApp, identifier: int, one: _Buffer) -> None:
         """What is lost cannot be mapped; what is not lost is as it was."""
         if one.lost:
-            raises_errno(lambda: one.buffer.map(PAGE, Protection.READ, 0), _GONE, f"map of the lost {identifier}")
+            raises_errno(lambda: one.buffer.map(PAGE, Protection.READ, 0), GONE, f"map of the lost {identifier}")
             return
         memory = checks.succeeds(lambda: one.buffer.map(PAGE, one.protection, 0), f"map of {identifier}, not lost")
         self._judge_bytes(app, one, memory)

@@ -8,9 +8,9 @@ from npu_conformance.cts.lib.runtime.memories import Role
 from npu_conformance.cts.lib.runtime.nets import MATRIX, NetBuilder, net_of
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import driver
-from npu_conformance.cts.lib.runtime.sums import OPEN_SIZE
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.nnapi.app import UNKNOWN_DIMENSION
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverCall
@@ -95,7 +95,7 @@ def roles_of_parts(context: CaseContext) -> None:
 def dimensions(context: CaseContext) -> None:
     """The driver is told the shape that the descriptor says, also where that of another memory was another one."""
     app = ScriptedApp(context, driver("one"))
-    compilation = app.finished_compilation(app.finished_model(OPEN_SIZE, OPEN_SIZE), app.named("one"))
+    compilation = app.finished_compilation(app.finished_model(UNKNOWN_DIMENSION, UNKNOWN_DIMENSION), app.named("one"))
     for size in (3, 5, 3):
         call = _allocated(app, _described(app, [(Role("input", compilation, 0), 1.0)], (size,)))
         if not (call.input_roles or call.output_roles):

@@ -17,12 +17,12 @@ from npu_conformance.cts.lib.runtime.memories import Role, described, descriptor
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import driver
 from npu_conformance.cts.lib.runtime.sums import (
-    OPEN_SIZE,
     TOTAL,
     compilation_of_sum,
     packed,
 )
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.nnapi.app import UNKNOWN_DIMENSION
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
@@ -41,7 +41,7 @@ _FAILED = ResultCode.OP_FAILED
 def shape_last_written(context: CaseContext) -> None:
     """As an input, memory has the shape that was written last; another one fails."""
     app = RuntimeApp(context)
-    compilation = compilation_of_sum(app, OPEN_SIZE, OPEN_SIZE)
+    compilation = compilation_of_sum(app, UNKNOWN_DIMENSION, UNKNOWN_DIMENSION)
     memory = memory_of_roles(app, [Role("input", compilation, 0)], (2,))
     fill(app, memory)
     codes = {}
@@ -91,7 +91,7 @@ def _sum_of_six(app: RuntimeApp, compilation: int, first: Pointer | int, shape: 
 def unknown_shape(context: CaseContext) -> None:
     """Memory of unknown shape is declined with OP_FAILED, or works."""
     app = RuntimeApp(context)
-    compilation = compilation_of_sum(app, output=OPEN_SIZE)
+    compilation = compilation_of_sum(app, output=UNKNOWN_DIMENSION)
     made = described(app, [Role("output", compilation, 0)])
     if made is None:
         return
@@ -106,7 +106,7 @@ def unknown_shape(context: CaseContext) -> None:
 def merged_dimensions(context: CaseContext) -> None:
     """What one role leaves open another says; memory of that shape serves both."""
     app = RuntimeApp(context)
-    open_one, known = compilation_of_sum(app, OPEN_SIZE, OPEN_SIZE), compilation_of_sum(app)
+    open_one, known = compilation_of_sum(app, UNKNOWN_DIMENSION, UNKNOWN_DIMENSION), compilation_of_sum(app)
     memory = memory_of_roles(app, [Role("input", open_one, 0), Role("output", known, 0), Role("input", known, 0)])
     fill(app, memory)
     output = memory_for_sum(app, known)
@@ -120,7 +120,7 @@ def merged_dimensions(context: CaseContext) -> None:
 def refused_role_says_nothing(context: CaseContext) -> None:
     """A role that is refused leaves the descriptor as it was: its operand's dimensions do not count."""
     app = RuntimeApp(context)
-    open_one, known = compilation_of_sum(app, OPEN_SIZE, OPEN_SIZE), compilation_of_sum(app)
+    open_one, known = compilation_of_sum(app, UNKNOWN_DIMENSION, UNKNOWN_DIMENSION), compilation_of_sum(app)
     for earlier in (True, False):
         made = app.made("memory_desc_create", True)
         if earlier:
@@ -137,7 +137,7 @@ def shape_made_known(context: CaseContext) -> None:
     """A runtime that gives memory of a known shape gives it where a role or a call makes it known."""
     app = RuntimeApp(context)
     known = app.finished_compilation(app.finished_model(), (app.cpu(),))
-    open_one = app.finished_compilation(app.finished_model(OPEN_SIZE, OPEN_SIZE), (app.cpu(),))
+    open_one = app.finished_compilation(app.finished_model(UNKNOWN_DIMENSION, UNKNOWN_DIMENSION), (app.cpu(),))
     known_role, open_role = Role("input", known, 0), Role("input", open_one, 0)
     memory_of_roles(app, [known_role])
     dimensions_first = app.made("memory_desc_create", True)

@@ -12,13 +12,13 @@ from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver, failing
 from npu_conformance.cts.lib.runtime.sums import (
     FIRST,
-    OPEN_SIZE,
     failing_compilation,
     failing_execution,
     packed,
     unpacked,
 )
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.nnapi.app import UNKNOWN_DIMENSION
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
@@ -67,7 +67,7 @@ def fallback(context: CaseContext) -> None:
 def fallback_of_unknown_shape(context: CaseContext) -> None:
     """The CPU cannot stand in where it does not know how much of a driver's memory the output takes: OP_FAILED."""
     app = ScriptedApp(context, driver("failing", exec_time=FAST, **failing("execute")))
-    compilation = app.finished_compilation(app.finished_model(VECTOR, OPEN_SIZE))
+    compilation = app.finished_compilation(app.finished_model(VECTOR, UNKNOWN_DIMENSION))
     output = driver_memory(app, Role("output", compilation, 0))
     execution = app.execution(compilation)
     app.set_inputs(execution)

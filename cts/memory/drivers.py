@@ -12,9 +12,10 @@ from npu_conformance.cts.lib.runtime.driver_memory import allocations, check_con
 from npu_conformance.cts.lib.runtime.memories import Role, described, descriptor
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver, failing, misbehaving
-from npu_conformance.cts.lib.runtime.sums import FIRST, OPEN_SIZE, SECOND, TOTAL, packed, unpacked
+from npu_conformance.cts.lib.runtime.sums import FIRST, SECOND, TOTAL, packed, unpacked
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.nnapi.app import UNKNOWN_DIMENSION
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
@@ -26,7 +27,7 @@ from npu_conformance.specs.versions import Version
 cases = CaseGroup("cts.memory.drivers", interface="runtime")
 
 _OK = ResultCode.NO_ERROR
-_OPEN_SIZES = replace(OPEN_SIZE, dimension_count=2, dimensions=(0, 0))
+_UNKNOWN_DIMENSIONS = replace(UNKNOWN_DIMENSION, dimension_count=2, dimensions=(0, 0))
 _SIX = (1.0, -2.0, 0.5, 4.0, 8.0, -16.0)
 
 
@@ -211,7 +212,7 @@ for _name, _fields in _NO_MEMORY.items():
 def unknown_shape_is_copied(context: CaseContext) -> None:
     """A copy tells a driver's memory of unknown shape what shape it has: that of the source."""
     app = ScriptedApp(context, driver("one", exec_time=FAST))
-    compilation = app.finished_compilation(app.finished_model(OPEN_SIZE, OPEN_SIZE), app.named("one"))
+    compilation = app.finished_compilation(app.finished_model(UNKNOWN_DIMENSION, UNKNOWN_DIMENSION), app.named("one"))
     source, target = (
         driver_memory(app, *(Role(role, compilation, 0) for role in ("input", "output"))) for _ in range(2)
     )
@@ -227,7 +228,9 @@ def unknown_shape_is_copied(context: CaseContext) -> None:
 def unknown_shape_is_copied_each_time(context: CaseContext) -> None:
     """Each copy tells a driver's memory its shape anew, also where it has as many bytes as the one before."""
     app = ScriptedApp(context, driver("one", exec_time=FAST))
-    compilation = app.finished_compilation(app.finished_model(_OPEN_SIZES, _OPEN_SIZES), app.named("one"))
+    compilation = app.finished_compilation(
+        app.finished_model(_UNKNOWN_DIMENSIONS, _UNKNOWN_DIMENSIONS), app.named("one")
+    )
     target, result = (driver_memory(app, Role(role, compilation, 0)) for role in ("input", "output"))
     for shape in ((2, 3), (3, 2), (6, 1), (2, 3)):
         source = driver_memory(app, Role("output", compilation, 0))
@@ -240,7 +243,7 @@ def unknown_shape_is_copied_each_time(context: CaseContext) -> None:
 def _sum_of(app: ScriptedApp, compilation: int, shape: tuple[int, ...], first: Pointer | int, output: int) -> None:
     """Add six numbers of this shape. first: where they are, or memory that holds them."""
     execution = app.execution(compilation)
-    sized = replace(_OPEN_SIZES, dimensions=shape)
+    sized = replace(_UNKNOWN_DIMENSIONS, dimensions=shape)
     if isinstance(first, Pointer):
         app.succeed("execution_set_input", execution, 0, sized, first, 4 * len(_SIX))
     else:
@@ -253,7 +256,7 @@ def _sum_of(app: ScriptedApp, compilation: int, shape: tuple[int, ...], first: P
 def _open_sum(app: ScriptedApp, compilation: int, first: Pointer | int, output: int) -> None:
     """Compute a sum of unknown size. first: two floats behind a pointer, or memory that holds them."""
     execution = app.execution(compilation)
-    two = replace(OPEN_SIZE, dimensions=(2,))
+    two = replace(UNKNOWN_DIMENSION, dimensions=(2,))
     if isinstance(first, Pointer):
         app.succeed("execution_set_input", execution, 0, two, first, 8)
     else:
@@ -267,7 +270,7 @@ def _open_sum(app: ScriptedApp, compilation: int, first: Pointer | int, output: 
 def shape_of_last_time(context: CaseContext) -> None:
     """Memory of open shape has as an input the shape of the last execution that wrote it, and no other."""
     app = ScriptedApp(context, driver("one"))
-    model = app.finished_model(OPEN_SIZE, OPEN_SIZE)
+    model = app.finished_model(UNKNOWN_DIMENSION, UNKNOWN_DIMENSION)
     compilation = app.finished_compilation(model, app.named("one"))
     memory = driver_memory(app, Role("output", compilation, 0), Role("input", compilation, 0))
     for written in (2, 3, 1):

@@ -15,9 +15,10 @@ from npu_conformance.cts.lib.runtime.fixture import ACTIVATION, VECTOR_BYTES, Ru
 from npu_conformance.cts.lib.runtime.memories import Role
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver, failing
-from npu_conformance.cts.lib.runtime.sums import OPEN_SIZE, Floats, packed
+from npu_conformance.cts.lib.runtime.sums import Floats, packed
 from npu_conformance.cts.lib.runtime.ways import compute, ways
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.nnapi.app import UNKNOWN_DIMENSION
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
@@ -164,7 +165,7 @@ def inputs_of_another_shape(context: CaseContext) -> None:
         for wrong in _described(layout):
             with context.configuration(f"{_named(layout)}.{wrong}"):
                 app = ScriptedApp(context, driver("one", exec_time=FAST))
-                compilation = app.finished_compilation(_model(app, OPEN_SIZE), app.named("one"))
+                compilation = app.finished_compilation(_model(app, UNKNOWN_DIMENSION), app.named("one"))
                 arguments = _Arguments(app, compilation)
                 for index in _described(layout):
                     roles = [Role("input", compilation, index), Role("output", compilation, 0)]

@@ -8,10 +8,11 @@ from functools import partial
 from npu_conformance.cts.lib.runtime.memories import Role, described
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver
-from npu_conformance.cts.lib.runtime.sums import OPEN_SIZE, packed, unpacked
+from npu_conformance.cts.lib.runtime.sums import packed, unpacked
 from npu_conformance.cts.lib.runtime.ways import compute
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.nnapi.app import UNKNOWN_DIMENSION
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
@@ -35,7 +36,7 @@ class _Open:
     def __init__(self, context: CaseContext, *misbehaviours: Misbehaviour, is_named: bool = True) -> None:
         self.app = app = ScriptedApp(context, driver("one", exec_time=FAST, misbehaviours=misbehaviours))
         devices = app.named("one") if is_named else ()
-        self.compilation = app.finished_compilation(app.finished_model(OPEN_SIZE, OPEN_SIZE), devices)
+        self.compilation = app.finished_compilation(app.finished_model(UNKNOWN_DIMENSION, UNKNOWN_DIMENSION), devices)
         self.memory, self.other = self._described(), self._described()
 
     def _described(self) -> int:

@@ -9,6 +9,7 @@ from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, Misuses,
 from npu_conformance.cts.lib.runtime.running import running
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.nnapi.app import UNKNOWN_DIMENSION
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
@@ -19,7 +20,6 @@ from npu_conformance.specs.versions import HIDL_LAST, Version
 
 _own = CaseGroup("cts.misuse", interface="runtime", group=Group.RUNTIME_EXECUTIONS)
 _DURATIONS = tuple(DurationCode)
-_UNKNOWN = OperandDescription(OperandType.TENSOR_FLOAT32, 1, (0,))
 _INDEXES = ({"index": -1}, {"index": 1}, {"index": 999})
 
 
@@ -38,7 +38,7 @@ def failed_execution(app: RuntimeApp) -> int:
 
 def short_execution(app: RuntimeApp) -> int:
     """An execution that has failed since its output has room for one float of two."""
-    compilation = app.finished_compilation(app.finished_model(output=_UNKNOWN))
+    compilation = app.finished_compilation(app.finished_model(output=UNKNOWN_DIMENSION))
     execution = app.execution(compilation)
     app.set_inputs(execution)
     app.succeed("execution_set_output", execution, 0, None, app.output_of(execution), 4)
@@ -131,7 +131,7 @@ def rank_beside_small_output(context: CaseContext) -> None:
 def _half_short_execution(app: RuntimeApp) -> int:
     """An execution with two outputs, the first with room enough, the second, which is computed of it, without."""
     model = app.empty_model()
-    for described in (VECTOR, VECTOR, ACTIVATION, _UNKNOWN, _UNKNOWN):
+    for described in (VECTOR, VECTOR, ACTIVATION, UNKNOWN_DIMENSION, UNKNOWN_DIMENSION):
         app.succeed("model_add_operand", model, described)
     app.succeed("model_set_operand_value", model, 2, place(app.memory, bytes(4)), 4)
     app.succeed("model_add_operation", model, OperationType.ADD, (0, 1, 2), (3,))
@@ -190,7 +190,7 @@ def duration_without_timing(context: CaseContext) -> None:
 def duration_after_failure(context: CaseContext) -> None:
     """After a failure there is no duration: BAD_STATE and the largest number."""
     app = RuntimeApp(context)
-    compilation = app.finished_compilation(app.finished_model(output=_UNKNOWN), (app.cpu(),))
+    compilation = app.finished_compilation(app.finished_model(output=UNKNOWN_DIMENSION), (app.cpu(),))
     execution = app.execution(compilation)
     app.set_inputs(execution)
     app.succeed("execution_set_output", execution, 0, None, app.output_of(execution), 4)

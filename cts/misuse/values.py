@@ -9,7 +9,6 @@ from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.cts.lib.runtime.legal import Scene
 from npu_conformance.cts.lib.runtime.legal.models import (
     FILTER,
-    UNKNOWN_RANK,
     branch,
     finish,
     operands_without_value,
@@ -18,7 +17,7 @@ from npu_conformance.cts.lib.runtime.legal.models import (
 )
 from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, UNEXPECTED_NULL, Misuses, Object
 from npu_conformance.cts.lib.runtime.objects import FINISHED_MODEL, INVALID_MODEL, memory_of_pixels
-from npu_conformance.harness.nnapi.app import UNKNOWN_DIMENSION
+from npu_conformance.harness.nnapi.app import UNKNOWN_DIMENSION, UNKNOWN_RANK
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext

@@ -12,6 +12,7 @@ from functools import partial
 from npu_conformance.cts.lib.buffer_fixture import (
     ASSISTANT,
     CAMERA,
+    GONE,
     PAGE,
     BufferApp,
     check_errno,
@@ -32,15 +33,13 @@ _ORDERS = ((PRIORITY_MAX, PRIORITY_MIN), (PRIORITY_MIN, PRIORITY_MAX))
 """Priorities of the victim and of the one that needs its memory."""
 _OFTEN = 256
 """Mappings beyond what 8 bits count."""
-_GONE = (Errno.ENOMEM, Errno.ENOENT)
-"""What mapping a preempted buffer ends in: the header's, and what a later text names."""
 
 
 @cases.case("idle_buffer", "NPU-BUF-009")
 def idle_buffer(context: CaseContext) -> None:
     """A preempted buffer has one callback, can no longer be mapped, and is freed like any other."""
     app, buffer, _ = _preempted(context)
-    raises_errno(lambda: buffer.map(PAGE, Protection.READ, 0), _GONE, "map of a preempted buffer")
+    raises_errno(lambda: buffer.map(PAGE, Protection.READ, 0), GONE, "map of a preempted buffer")
     app.flush()
     checks.equal(app.recorder.of(1), [("allocated", 0), ("preempted", 0)], "callbacks of buffer 1")
     app.free(1)
@@ -66,7 +65,7 @@ def load_of_a_preempted_buffer(context: CaseContext) -> None:
     """Loading to a preempted buffer is rejected with EINVAL, and does not bring it back."""
     app, buffer, _ = _preempted(context)
     check_errno(app.loaded(1, app.segment(pattern(1, PAGE), 0, PAGE, 0)), [Errno.EINVAL], "load of a preempted buffer")
-    raises_errno(lambda: buffer.map(PAGE, Protection.READ, 0), _GONE, "map of a preempted buffer")
+    raises_errno(lambda: buffer.map(PAGE, Protection.READ, 0), GONE, "map of a preempted buffer")
 
 
 @cases.case("frees_the_memory_once", "NPU-BUF-009")

@@ -16,9 +16,9 @@ from npu_conformance.cts.lib.runtime.described_sums import fill, memory_for_sum
 from npu_conformance.cts.lib.runtime.fixture import ADDENDS, VECTOR, VECTOR_BYTES
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import driver, failing
-from npu_conformance.cts.lib.runtime.sums import OPEN_SIZE
 from npu_conformance.cts.lib.runtime.ways import compute, start_with_dependencies, started, ways
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.nnapi.app import UNKNOWN_DIMENSION
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
@@ -119,7 +119,7 @@ def _behind_its_duration(app: ScriptedApp, device: str) -> _Scene:
 
 def _of_an_open_output(app: ScriptedApp, device: str) -> _Scene:
     """Fences want shapes that are known; without them the output may be open."""
-    model = app.finished_model(VECTOR, OPEN_SIZE)
+    model = app.finished_model(VECTOR, UNKNOWN_DIMENSION)
     compilation = app.finished_compilation(model, app.named(device))
     execution = app.ready_execution(compilation)
     return _Scene(app, compilation, execution, partial(_behind, app, execution), codes=(ResultCode.BAD_DATA,))

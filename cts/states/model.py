@@ -7,14 +7,13 @@ import struct
 
 from npu_conformance.cts.lib.runtime.fixture import ACTIVATION, ADDENDS, SUM, VECTOR, VECTOR_BYTES, RuntimeApp
 from npu_conformance.cts.lib.runtime.legal.models import (
-    UNKNOWN_RANK,
     branch,
     finish,
     referring_model,
 )
 from npu_conformance.cts.lib.runtime.refusals import refuses
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.nnapi.app import UNKNOWN_DIMENSION
+from npu_conformance.harness.nnapi.app import UNKNOWN_DIMENSION, UNKNOWN_RANK
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext

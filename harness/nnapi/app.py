@@ -18,6 +18,8 @@ from npu_conformance.specs.versions import Version
 VECTOR = OperandDescription(OperandType.TENSOR_FLOAT32, 1, (2,))
 ACTIVATION = OperandDescription(OperandType.INT32)
 UNKNOWN_DIMENSION = OperandDescription(OperandType.TENSOR_FLOAT32, 1, (0,))
+"""A vector of unknown size."""
+UNKNOWN_RANK = OperandDescription(OperandType.TENSOR_FLOAT32)
 
 _FREE = {
     "model_create": "model_free",

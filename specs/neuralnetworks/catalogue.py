@@ -118,6 +118,11 @@ def matches(argument: Argument, combination: dict[str, str], operand_type: int) 
     return wanted == ANY or type_named(wanted) == operand_type
 
 
+def all_match(arguments: Sequence[Argument], combination: dict[str, str], operand_types: Sequence[int]) -> bool:
+    """True where each operand type can be its argument under a combination; as many types as arguments."""
+    return all(matches(argument, combination, kind) for argument, kind in zip(arguments, operand_types, strict=True))
+
+
 def expand(arguments: Sequence[Argument], count: int) -> list[Argument] | None:
     """Return the argument at each of `count` positions, lists unrolled; None where the count cannot be right."""
     result = list(arguments)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from npu_conformance.specs.neuralnetworks import catalogue
+from npu_conformance.specs.neuralnetworks.catalogue import all_match
 from npu_conformance.specs.neuralnetworks.enums import BASE_TYPE_MAX, OperandLifeTime, OperationType
 from npu_conformance.specs.neuralnetworks.operation_tables import Argument, OperationTable, Signature
 from npu_conformance.specs.neuralnetworks.registered_extensions import cached_while_registered
@@ -163,7 +164,7 @@ def _match_signature(
     if newer:
         return Match(f"input {newer[0]} needs HAL {_since(inputs, newer[0])}, not {version}")
     for combination in signature.combinations(version):
-        if _all_match(inputs, combination, input_types) and _all_match(outputs, combination, output_types):
+        if all_match(inputs, combination, input_types) and all_match(outputs, combination, output_types):
             return Match(
                 "",
                 _ranks(inputs),
@@ -172,10 +173,6 @@ def _match_signature(
             )
     types = ", ".join(map(type_name, input_types)), ", ".join(map(type_name, output_types))
     return Match(f"HAL {version} has no signature ({types[0]}) -> ({types[1]})")
-
-
-def _all_match(arguments: list[Argument], combination: dict[str, str], types: tuple[int, ...]) -> bool:
-    return all(catalogue.matches(argument, combination, kind) for argument, kind in zip(arguments, types, strict=True))
 
 
 def _has_output_count(signature: Signature, count: int, version: Version) -> bool:

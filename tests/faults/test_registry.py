@@ -192,7 +192,7 @@ def test_variants_to_which_no_case_applies_are_not_run(capsys: pytest.CaptureFix
     managers = [name for name, one in VARIANTS.items() if name.startswith("manager-")]
     assert main(["faults", "--variants", managers[0], "reference", "-k", "vts.queries.type.legal"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == (
-        "1 of 1 conforming variants are green; to 1 others none of the cases applies"
+        "1 of 1 conforming variants are green; none of the cases applies to 1 other"
     )
 
 
@@ -206,7 +206,7 @@ def test_a_variant_that_passes_nothing_is_red_where_all_cases_are_meant(
     assert main(["faults", "--variants", "reference", *part]) == code
     first, last = capsys.readouterr().out.splitlines()
     assert first.startswith("nothing reference: none of ")
-    told = "0 of 0 conforming variants are green; none of these cases passes on 1 others"
+    told = "0 of 0 conforming variants are green; none of these cases passes on 1 other"
     assert last == (told if part else "0 of 1 conforming variants are green")
 
 

@@ -17,10 +17,6 @@ from npu_conformance.specs.versions import Version
 Floats = tuple[float, ...]
 FIRST, SECOND, TOTAL = (1.5, -2.0), (0.25, 4.0), (1.75, 2.0)
 """Values that every legal device adds exactly."""
-OPEN_SIZE = OperandDescription(OperandType.TENSOR_FLOAT32, 1, (0,))
-"""A vector of unknown size."""
-OPEN_RANK = OperandDescription(OperandType.TENSOR_FLOAT32)
-"""A tensor of unknown rank."""
 
 
 def packed(values: Sequence[float]) -> bytes:

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from npu_conformance.specs.neuralnetworks import catalogue
+from npu_conformance.specs.neuralnetworks.catalogue import all_match
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, byte_size
-from npu_conformance.specs.neuralnetworks.operation_tables import Argument, Signature
+from npu_conformance.specs.neuralnetworks.operation_tables import Signature
 from npu_conformance.specs.neuralnetworks.types import (
     Model,
     Operand,
@@ -97,7 +98,7 @@ def _takes(signature: Signature, inputs: tuple[int, ...], outputs: tuple[int, ..
     if any(catalogue.argument_since(argument) > version for argument in wanted):
         return False
     return any(
-        _all_match(wanted, combination, inputs) and _all_match(given, combination, outputs)
+        all_match(wanted, combination, inputs) and all_match(given, combination, outputs)
         for combination in signature.combinations(version)
     )
 
@@ -108,10 +109,6 @@ def _right_counts(signature: Signature, inputs: int, outputs: int, version: Vers
     if signature.output_counts is None:
         return outputs >= len(signature.outputs)
     return any(outputs in counts for since, counts in signature.output_counts.items() if since <= version)
-
-
-def _all_match(arguments: list[Argument], combination: dict[str, str], types: tuple[int, ...]) -> bool:
-    return all(catalogue.matches(argument, combination, kind) for argument, kind in zip(arguments, types, strict=True))
 
 
 @functools.cache

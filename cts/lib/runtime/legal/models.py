@@ -13,7 +13,6 @@ from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription, PerChannelDescription
 
-UNKNOWN_RANK = OperandDescription(OperandType.TENSOR_FLOAT32)
 FILTER = OperandDescription(OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL, 4, (2, 1, 1, 1))
 SCALES = PerChannelDescription(0, 2, (0.5, 0.25))
 _IMAGE = OperandDescription(OperandType.TENSOR_QUANT8_ASYMM, 4, (1, 1, 1, 1), 0.5, 128)
