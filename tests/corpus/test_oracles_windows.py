@@ -243,9 +243,7 @@ def test_every_type_combination_of_every_variant_has_a_vector_that_must_run(oper
 def _has(signature: Signature, combination: dict[str, str], types: tuple[str, ...]) -> bool:
     numbers_ = [OperandType[kind] for kind in types]
     arguments = catalogue.expand(signature.inputs, len(types)) if catalogue.fits(signature, numbers_) else None
-    return arguments is not None and all(
-        catalogue.matches(argument, combination, kind) for argument, kind in zip(arguments, numbers_, strict=True)
-    )
+    return arguments is not None and catalogue.all_match(arguments, combination, numbers_)
 
 
 @pytest.mark.parametrize("operation", ["CONV_2D", "DEPTHWISE_CONV_2D"])
