@@ -70,6 +70,13 @@ for one in ("LOGICAL_AND", "LOGICAL_OR"):
     binary(one, shapes=((2, 9), (2, 9)), dtype="BOOL")
 binary("ADD", "Add", dtype="INT32", suffix=".int32")
 binary("SQUARED_DIFFERENCE", "SquaredDifference")
+binary("SQUARED_DIFFERENCE", "SquaredDifference", dtype="INT32", suffix=".int32")
+
+
+@case("SQUARED_DIFFERENCE.INT8")
+def squared_difference_of_bytes(graph: Graph) -> int:
+    given = [graph.input("INT8", (3, 4), 0.05, 3), graph.input("INT8", (4,), 0.04, -5)]
+    return graph.operator("SQUARED_DIFFERENCE", given, ("INT8", (3, 4), 0.5, -128), "SquaredDifference")
 
 
 @case("LOGICAL_NOT")

@@ -195,6 +195,20 @@ def gather(graph: Graph) -> int:
     return graph.operator("GATHER", given, ("FLOAT32", (3, 2, 2)), "Gather", axis=1)
 
 
+@case("STRIDED_SLICE.last")
+def strided_slice_last(graph: Graph) -> int:
+    """As converters write x[:, -1]: the end of the dimension that is dropped is 0."""
+    bounds = [graph.constant("INT32", values) for values in ([0, -1], [0, 0], [1, 1])]
+    options = {"beginMask": 1, "endMask": 1, "shrinkAxisMask": 2}
+    return graph.operator("STRIDED_SLICE", [graph.input(*F2), *bounds], ("FLOAT32", (3,)), "StridedSlice", **options)
+
+
+@case("GATHER.one")
+def gather_one(graph: Graph) -> int:
+    given = [graph.input(*F2), graph.constant("INT32", 2)]
+    return graph.operator("GATHER", given, ("FLOAT32", (3,)), "Gather", axis=-1)
+
+
 @case("EMBEDDING_LOOKUP")
 def embedding_lookup(graph: Graph) -> int:
     given = [graph.constant("INT32", [2, 0, 2]), graph.input(*F2)]

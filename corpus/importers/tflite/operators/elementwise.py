@@ -6,6 +6,9 @@ from collections.abc import Callable
 
 from npu_conformance.corpus.importers.tflite.errors import Unsupported
 from npu_conformance.corpus.importers.tflite.step import Step
+from npu_conformance.corpus.vectors import VectorOperand
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 
 
 def arithmetic(operation: str) -> Callable[[Step], None]:
@@ -32,9 +35,18 @@ def square(step: Step) -> None:
 
 
 def squared_difference(step: Step) -> None:
-    """SQUARED_DIFFERENCE of floats or int32, which need no quantisation in between."""
-    difference = step.emit("SUB", [step.name(0), step.name(1), step.int32(0)], step.result())
-    step.apply("MUL", [difference, difference, step.int32(0)])
+    """SQUARED_DIFFERENCE. A quantised one is one of floats, since no file says how its difference is quantised."""
+    names, between = [step.name(0), step.name(1)], step.result()
+    is_quantized = OPERAND_TYPES[between.type].is_quantized
+    if is_quantized:
+        names = [step.dequantized(name) for name in names]
+        between = VectorOperand(OperandType.TENSOR_FLOAT32, between.dimensions)
+    difference = step.emit("SUB", [*names, step.int32(0)], between)
+    factors = [difference, difference, step.int32(0)]
+    if is_quantized:
+        step.apply("QUANTIZE", [step.emit("MUL", factors, between)])
+    else:
+        step.apply("MUL", factors)
 
 
 def add_n(step: Step) -> None:

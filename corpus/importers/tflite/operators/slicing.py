@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from npu_conformance.corpus.importers.tflite.errors import Unsupported
 from npu_conformance.corpus.importers.tflite.step import Step
 
@@ -47,17 +49,39 @@ def strided_slice(step: Step) -> None:
     missing = rank - len(begin)
     if missing < 0 or not len(begin) == len(end) == len(strides):
         raise Unsupported(f"its bounds are {begin}, {end} and {strides} for a tensor of rank {rank}")
+    _end_behind_the_picked(step, begin, end)
     whole = ((1 << missing) - 1) << len(begin)
     bounds = [step.vector([*given, *[filler] * missing]) for given, filler in ((begin, 0), (end, 0), (strides, 1))]
     masks = [option("BeginMask"), option("EndMask") | whole, option("ShrinkAxisMask")]
     step.apply("STRIDED_SLICE", [step.name(0), *bounds, *map(step.int32, masks)])
 
 
+def _end_behind_the_picked(step: Step, begin: list[int], end: list[int]) -> None:
+    """Of a dimension that is dropped one element is picked: LiteRT reads no end there, and NNAPI wants the right one.
+
+    Converters write x[-1] with begin -1 and end 0.
+    """
+    option = step.operator.option
+    for axis, size in zip(range(len(begin)), step.operand(0).dimensions, strict=False):
+        if option("ShrinkAxisMask") >> axis & 1:
+            place = 0 if option("BeginMask") >> axis & 1 else begin[axis]
+            begin[axis] = place + size if place < 0 else place
+            end[axis] = begin[axis] + 1
+
+
 def gather(step: Step) -> None:
-    """GATHER without dimensions that count as batches."""
+    """GATHER without dimensions that count as batches; what a single index picks has no dimension for it."""
     if step.operator.option("BatchDims"):
         raise Unsupported("NNAPI's GATHER has no batch dimensions")
-    step.apply("GATHER", [step.name(0), step.int32(step.operator.option("Axis")), step.name(1)])
+    source = step.operand(0)
+    axis = _axis(step.operator.option("Axis"), len(source.dimensions))
+    arguments = [step.name(0), step.int32(axis), step.name(1)]
+    if step.tensor(1).shape:
+        step.apply("GATHER", arguments)
+        return
+    one = tuple(1 if at == axis else size for at, size in enumerate(source.dimensions))
+    picked = step.emit("GATHER", arguments, replace(source, dimensions=one, value=None))
+    step.apply("RESHAPE", [picked, step.vector(step.result().dimensions)])
 
 
 def _axis(axis: int, rank: int) -> int:
