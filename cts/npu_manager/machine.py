@@ -287,16 +287,16 @@ def _wide(number: int) -> Step:
 
 
 def _any_budget(number: int) -> Step:
-    return _policy(number, (Policy.BUDGET, Policy.BUDGET, Policy.TURN_TAKING)[number % 3])
+    return _policy(number // 3, (Policy.BUDGET, Policy.BUDGET, Policy.TURN_TAKING)[number % 3])
 
 
 def _reign(number: int) -> Step:
     """Status quo, and what comes after it."""
-    return _policy(number, (Policy.STATUS_QUO, Policy.BUDGET, Policy.STATUS_QUO, Policy.TURN_TAKING)[number % 4])
+    return _policy(number // 4, (Policy.STATUS_QUO, Policy.BUDGET, Policy.STATUS_QUO, Policy.TURN_TAKING)[number % 4])
 
 
 def _any_policy(number: int) -> Step:
-    return _policy(number, tuple(Policy)[number % 3])
+    return _policy(number // 3, tuple(Policy)[number % 3])
 
 
 def _search(

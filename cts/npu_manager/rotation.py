@@ -218,6 +218,23 @@ def equal_that_worked_yields(context: CaseContext) -> None:
         wanted.receives(WAIT, GRANT)
 
 
+@cases.case("worked_while_it_waited", "NPU-POL-017")
+def worked_while_it_waited(context: CaseContext) -> None:
+    """Work counts that an app has completed while its request waited for an unload: it yields to an equal later."""
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture) as hal:
+        weak, first, second = fixture.app(CACHED), fixture.app(VISIBLE), fixture.app(VISIBLE)
+        left, held = weak.loads(LARGE), first.asks(LARGE)
+        held.receives(WAIT)
+        hal.works(first.uid)
+        left.unload()
+        held.receives(WAIT, GRANT)
+        held.load()
+        wanted = second.asks(LARGE)
+        held.receives(WAIT, GRANT, UNLOAD)
+        wanted.receives(WAIT)
+
+
 @cases.case("equal_that_worked_before_stays", "NPU-POL-017")
 def equal_that_worked_before_stays(context: CaseContext) -> None:
     """A requester that has completed work more recently than an equal holder displaces nothing."""
