@@ -3,7 +3,8 @@
 A case is one operation; each edit of a request is a sub-verdict. AOSP's VTS removes inputs and outputs; the other edits
 break rules R1 to R8 of the interface text. `--scope full` takes every edit of every vector by every executor. The
 default scope draws, with the seed of the case, two vectors, one edit of each kind for each, and the executor, where
-AOSP does not try the edit by all of them.
+AOSP does not try the edit by all of them. The pools of each second vector lie behind two that nothing lies in, since
+a driver may look at its first pools alone.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from npu_conformance.vts.lib.rejection import asked_by_text_alone, expect_reques
 from npu_conformance.vts.lib.support import supports
 
 _VECTORS = 2
+_UNUSED_BYTES = 64
 _REQUIREMENTS = (
     *(f"NNHAL-REQUEST-{number:03}" for number in (1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17)),
     "NNHAL-ERROR-005",
@@ -112,7 +114,8 @@ def _case(operation: str, headers: list[VectorHeader]) -> Case:
         legal = [header for header in headers if header.since <= context.version]
         if not legal:
             raise NotApplicable(f"no vector of {operation} is legal in HAL {context.version}")
-        if not sum(_expect_requests_rejected(context, vector, draw) for vector in _supported(context, legal, draw)):
+        chosen = enumerate(_supported(context, legal, draw))
+        if not sum(_expect_requests_rejected(context, vector, draw, place % 2 == 1) for place, vector in chosen):
             raise NotSupported(f"no vector of {operation} that was tried is supported")
 
     return Case(
@@ -141,12 +144,17 @@ def _supported(context: CaseContext, legal: list[VectorHeader], draw: random.Ran
             return
 
 
-def _expect_requests_rejected(context: CaseContext, vector: Vector, draw: random.Random) -> int:
-    """See the edits of a vector's first request rejected; return how many there were."""
+def _expect_requests_rejected(context: CaseContext, vector: Vector, draw: random.Random, behind_others: bool) -> int:
+    """See the edits of a vector's first request rejected; return how many there were.
+
+    behind_others: there are two more pools, before those of the vector.
+    """
     model = build_model(vector, context.version).model
     preparation, restarts = context.prepare(model), context.restarts
     prepared_model = model_of(preparation, f"prepareModel of {vector.name}, which is supported")
     request = request_of(context, build_request(vector, vector.examples[0], context.version))
+    if behind_others:
+        request = _behind_unused_pools(context, request)
     invalid = _drawn(context, list(mutations(request, model, context.version)), draw)
     for position, one in enumerate(invalid):
         for executor in _ways(context, one, draw):
@@ -161,6 +169,19 @@ def _expect_requests_rejected(context: CaseContext, vector: Vector, draw: random
                     measure = position % 2 == 1
                     expect_request_rejected(context, prepared_model, model, one.request, executor, measure=measure)
     return len(invalid)
+
+
+def _behind_unused_pools(context: CaseContext, request: Request) -> Request:
+    unused = tuple(RequestMemoryPool(pool=context.pool(_UNUSED_BYTES).memory) for _ in range(2))
+
+    def moved(argument: RequestArgument) -> RequestArgument:
+        place = argument.location
+        return replace(argument, location=replace(place, pool_index=place.pool_index + len(unused)))
+
+    def all_moved(arguments: Sequence[RequestArgument]) -> tuple[RequestArgument, ...]:
+        return tuple(one if one.has_no_value else moved(one) for one in arguments)
+
+    return Request(all_moved(request.inputs), all_moved(request.outputs), (*unused, *request.pools))
 
 
 def _drawn(context: CaseContext, found: list[InvalidRequest], draw: random.Random) -> Sequence[InvalidRequest]:
@@ -192,10 +213,11 @@ def mutations(request: Request, model: Model, version: Version) -> Iterator[Inva
                 yield InvalidRequest(f"{where}.{name}", replace(request, **{field: changed}))
         added = (*arguments, RequestArgument(has_no_value=True))
         yield InvalidRequest(f"{field}.added", replace(request, **{field: added}))
-    pool = request.pools[0].pool
-    if pool is not None:
-        unknown = RequestMemoryPool(pool=replace(pool, kind="no_such_kind"))
-        yield InvalidRequest("pools.unknown_kind", replace(request, pools=(unknown, *request.pools[1:])))
+    for place, one in enumerate(request.pools):
+        if one.pool is not None:
+            unknown = RequestMemoryPool(pool=replace(one.pool, kind="no_such_kind"))
+            pools = (*request.pools[:place], unknown, *request.pools[place + 1 :])
+            yield InvalidRequest(f"pool{place}.unknown_kind", replace(request, pools=pools))
 
 
 def _locations(argument: RequestArgument, request: Request, version: Version) -> dict[str, RequestArgument]:

@@ -25,7 +25,7 @@ SEEN = {
     "fuzz-requests-end-by-one": "vts.requests.ADD.output_beyond_pool",
     "fuzz-requests-negative-padding": "vts.request_structure.R3.refuses_input_negative_padding",
     "fuzz-requests-omits-and-reshapes": "vts.request_mutations.LOCAL_RESPONSE_NORMALIZATION.arguments",
-    "fuzz-requests-rank-of-five": "vts.request_mutations.AVERAGE_POOL_2D.arguments",
+    "fuzz-requests-rank-of-five": "vts.request_mutations.DIV.arguments",
     "fuzz-requests-writes-behind": "vts.executions.layout.odd_places",
     "fuzz-runtime-copied-onto-itself": "cts.memory.domains.copies",
     "fuzz-runtime-finished-again": "cts.random_calls.api.from_nothing",

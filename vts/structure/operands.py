@@ -109,6 +109,7 @@ def _pools() -> Iterator[Row]:
     yield sound("M3", "unused_pool", lambda pool: replace(RELU, pools=(pool,)))
     for kind, until in {"no_such_kind": NEWEST, "hardware_buffer_blob": _V.V1_1, "hardware_buffer": _V.V1_1}.items():
         yield broken("M3", f"unused_{kind}", _with_pool(kind=kind), "MEMORY-004", until=until)
+        yield broken("M3", f"third_{kind}", _with_third_pool(kind=kind), "MEMORY-004", until=until)
     for name, fields in {"size": {"size": -1}, "offset": {"offset": -1}}.items():
         yield broken("M3", f"negative_{name}", _with_pool(**fields), "MEMORY-009", since=_V.FL5)
 
@@ -116,6 +117,11 @@ def _pools() -> Iterator[Row]:
 def _with_pool(**fields: Any) -> Made:
     """The smallest model with a pool that nothing lies in and that has some fields changed."""
     return lambda pool: replace(RELU, pools=(replace(pool, **fields),))
+
+
+def _with_third_pool(**fields: Any) -> Made:
+    """The same, behind two sound pools."""
+    return lambda pool: replace(RELU, pools=(pool, pool, replace(pool, **fields)))
 
 
 def _rankless(pool: Memory) -> Model:
@@ -273,6 +279,8 @@ def _constants() -> Iterator[Row]:
         if name != "one_byte_behind":
             yield broken("O9", name, _placed(place), "MODEL-031", *ids[1:], since=since)
     yield broken("O9", "one_byte_behind", _placed((0, 1, SIZE)), "MODEL-031")
+    yield broken("O9", "one_byte_behind_the_third", _placed_among_three((2, 1, SIZE)), "MODEL-031")
+    yield sound("O9", "in_the_third", _placed_among_three((2, 0, SIZE)), "MODEL-031")
     last = edits.with_operand(ADD, 1, location=DataLocation(0, 4, SIZE))
     yield sound("O8", "up_to_the_last_byte", last, "MODEL-030")
     for name, place in {"negative_length": (0, 8, -4), "length_2_32": (0, 0, 2**32)}.items():
@@ -306,6 +314,12 @@ def _sizeless(pool: Memory) -> Model:
 
 def _placed(place: tuple[int, ...]) -> Made:
     return lambda pool: edits.with_operand(pooled(pool), 1, location=DataLocation(*place))
+
+
+def _placed_among_three(place: tuple[int, ...]) -> Made:
+    return lambda pool: replace(
+        edits.with_operand(pooled(pool), 1, location=DataLocation(*place)), pools=(pool, pool, pool)
+    )
 
 
 _SQUEEZE = Model(
