@@ -4,6 +4,7 @@ import math
 
 import numpy
 
+from npu_conformance.corpus.generators._as_reals import as_reals
 from npu_conformance.corpus.generators._elementwise import SHORT, stored_bytes
 from npu_conformance.corpus.generators._many_results import many_results
 from npu_conformance.corpus.generators.base import INTERNAL, Vectors, positive, rejected
@@ -43,6 +44,8 @@ def vectors(operation: str) -> Vectors:
     for seed, kind in enumerate((FLOAT32, FLOAT16, INT32, QUANT8, SIGNED)):
         about = "no size tells one axis from another"
         yield _positive(f"{SHORT[kind]}_cube_axis_1", operation, _input(kind, (3, 3, 3), seed + 90), 1, about)
+    for kind in (FLOAT32, QUANT8, INT32):
+        yield as_reals(_positive(f"{SHORT[kind]}_found", operation, _input(kind, (5, 9), 70), 1), "output")
     far = tensor(INT32, (100_001,), FAR_EXTREMES)
     yield _positive("int32_index_needs_more_than_16_bits", operation, far, 0)
     yield from many_results(operation)

@@ -137,6 +137,10 @@ def cover(operation: str, *, layout: bool) -> Vectors:
         hazards += ["nchw-activations-only"] if form.nchw else []
         yield vector(operation, name, row["kind"], SHAPES[row["shape"]], form, seed, hazards=hazards)
     yield from _every_ratio(operation)
+    oblong = Sizes(1, (3, 5), 2, (4, 4), (4 / 3, 0.8))
+    for word in ("nhwc_align_no_half", "nhwc_half"):
+        form, about = Form(flags=TRAILING[word]), "a square of what is none: each axis has a ratio of its own"
+        yield vector(operation, f"float32_square_{word}", "float32", oblong, form, 77, description=about)
 
 
 def _every_ratio(operation: str) -> Vectors:

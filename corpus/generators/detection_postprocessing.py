@@ -6,10 +6,12 @@ and the third by 1/3: with threshold 1/2 and falling scores the first and the th
 moves an anchor down by its height.
 """
 
+import itertools
 from typing import Any
 
 import numpy
 
+from npu_conformance.corpus.generators._as_reals import as_reals
 from npu_conformance.corpus.generators._boxes import number, rejections, values, whole_numbers
 from npu_conformance.corpus.generators._many_results import BEHIND_4096
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
@@ -32,6 +34,7 @@ _ANCHORS = [
     (43.0, 30.0, 8.0, 24.0),
     (20.0, 50.0, 20.0, 10.0),
 ]
+_INTEGERS = ("classes_out", "num_detections")
 _SEED = 100
 """Of the data of the pairwise cover: no overlap lies near a limit."""
 
@@ -48,8 +51,11 @@ def vectors() -> Vectors:
             "overlap": [0.3, 0.55],
             "background": [False, True],
         }
-        for seed, row in enumerate(pairwise(parameters)):
-            yield _covering(regular, _SEED + 2 * seed, row)
+        rows = list(pairwise(parameters))
+        covering = [_covering(regular, _SEED + 2 * seed, row) for seed, row in enumerate(rows)]
+        yield from covering
+        with_background = (row["background"] and row["kind"] == "float32" for row in rows)
+        yield as_reals(next(itertools.compress(covering, with_background)), *_INTEGERS)
     yield from _by_hand()
     yield from _few()
     yield from _unused_limits()
@@ -145,7 +151,9 @@ def _by_hand() -> Vectors:
     for regular, text in texts.items():
         scalars = _scalars("float32", regular, (6, 2, 3), threshold=0.3)
         name = f"float32_{'regular' if regular else 'fast'}_by_hand"
-        yield _positive(name, "float32", given, deltas, scalars, text, anchors)
+        alone = _positive(name, "float32", given, deltas, scalars, text, anchors)
+        yield alone
+        yield as_reals(alone, *_INTEGERS)
 
 
 def _few() -> Vectors:
@@ -155,7 +163,9 @@ def _few() -> Vectors:
     deltas = dyadic(61, (2, 6, 4), -0.25, 0.25, 0.125)
     for regular in (True, False):
         name = f"float32_{'regular' if regular else 'fast'}_one_batch_without_results"
-        yield _positive(name, "float32", given, deltas, _scalars("float32", regular, (5, 1, 4), background=True))
+        alone = _positive(name, "float32", given, deltas, _scalars("float32", regular, (5, 1, 4), background=True))
+        yield alone
+        yield as_reals(alone, *_INTEGERS)
 
 
 def _unused_limits() -> Vectors:

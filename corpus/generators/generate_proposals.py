@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy
 
+from npu_conformance.corpus.generators._as_reals import as_reals
 from npu_conformance.corpus.generators._boxes import (
     boxes,
     declared,
@@ -147,7 +148,7 @@ def _by_hand() -> Vectors:
     for kind in ("float32", "quant8"):
         for overlap, left in ((0.3, "(4, 0, 12, 8)"), (0.4, "(4, 0, 12, 8) and (0, 0, 8, 8)")):
             scalars = _scalars(kind, (-1, -1), overlap, 1.0) | {"width_stride": number(kind, 4.0)}
-            yield _positive(
+            alone = _positive(
                 f"{kind}_by_hand_overlap_{round(10 * overlap)}",
                 kind,
                 given,
@@ -158,6 +159,8 @@ def _by_hand() -> Vectors:
                 anchors=[(0.0, 0.0, 8.0, 8.0)],
                 images=[(8.0, 20.0), (9.0, 14.0)],
             )
+            yield alone
+            yield as_reals(alone, "batches_out")
 
 
 def _second_image_larger() -> Vectors:

@@ -8,7 +8,7 @@ from math import prod
 
 from msgspec.structs import replace
 
-from npu_conformance.corpus import oracles
+from npu_conformance.corpus.generators._as_reals import as_reals
 from npu_conformance.corpus.generators._moves import KINDS, late, quantization, unknown
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import INTERNAL, Vectors, positive, rejection
@@ -16,8 +16,7 @@ from npu_conformance.corpus.generators.data import dyadic, integers
 from npu_conformance.corpus.generators.operands import Data, OperandSpec, int32, left_out, omitted, tensor
 from npu_conformance.corpus.generators.types import FLOAT32, INT32, QUANT8
 from npu_conformance.corpus.oracles.lsh_projection import DENSE, SPARSE
-from npu_conformance.corpus.vectors import Example, Vector, VectorOperand, VectorOperation
-from npu_conformance.specs.versions import Version
+from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "LSH_PROJECTION"
 DEPRECATED = 1
@@ -138,16 +137,8 @@ def _rejected() -> Vectors:
 
 
 def _as_reals(alone: Vector) -> Vector:
-    """The bits of a dense projection, cast to float32."""
-    real = VectorOperand(FLOAT32, alone.operands["output"].dimensions)
-    operations = (*alone.operations, VectorOperation("CAST", ("output",), ("reals",)))
-    operands = {**alone.operands, "reals": real}
-    both = replace(
-        alone, name=f"{alone.name}_as_reals", since=max(alone.since, Version.V1_2), operands=operands,
-        operations=operations, outputs=("reals",), excluded=tuple(set(alone.excluded) - {"float16"}),
-    )  # fmt: skip
-    (example,) = alone.examples
-    return replace(both, examples=(Example(example.inputs, oracles.evaluate(both.main, example.inputs)),))
+    """The bits of a dense projection."""
+    return replace(as_reals(alone, "output"), excluded=tuple(set(alone.excluded) - {"float16"}))
 
 
 def _inexact(kind: str) -> tuple[str, ...]:

@@ -76,6 +76,10 @@ def _quantized() -> Vectors:
         data = stored_bytes(seed, first, shift), stored_bytes(seed + 40, second, shift)
         name = f"{SHORT[kind]}_{row['shapes']}_{row['quantization']}"
         yield _of_bytes(name, kind, (first, second, output), data, row["quantization"])
+    for seed, kind in enumerate((QUANT8, SIGNED)):
+        shift = 128 if kind is SIGNED else 0
+        data = stored_bytes(seed + 80, (3, 4), shift), [30 - shift]
+        yield _of_bytes(f"{SHORT[kind]}_one_alpha", kind, ((3, 4), (1,), (3, 4)), data, "usual")
 
 
 def _shared() -> Vectors:

@@ -2,11 +2,15 @@
 
 import math
 
+import numpy
+from msgspec.structs import replace
+
+from npu_conformance.corpus.generators._as_reals import as_reals
 from npu_conformance.corpus.generators._elementwise import SHORT
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected
 from npu_conformance.corpus.generators.data import integers
 from npu_conformance.corpus.generators.operands import OperandSpec, tensor
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.vectors import Vector, VectorOperand, VectorOperation
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 _T = OperandType
@@ -37,6 +41,10 @@ def vectors() -> Vectors:
         for shape in _SHAPES:
             yield _positive(f"{_KINDS[kind][0]}_rank{len(shape)}_of_the_request", _input(kind, shape, ()))
         yield _positive(f"{_KINDS[kind][0]}_unknown_sizes", _input(kind, (3, 1, 2), (0, 1, 0)))
+    for shape in _SHAPES[1:4]:
+        yield as_reals(
+            _filled(_positive(f"float32_rank{len(shape)}_filled", _input(_T.TENSOR_FLOAT32, shape))), "filled"
+        )
     yield rejected(
         "output_is_a_tensor",
         "RANK",
@@ -49,6 +57,14 @@ def vectors() -> Vectors:
 
 def _positive(name: str, source: OperandSpec) -> Vector:
     return positive(name, "RANK", {"input": source}, {"output": tensor(_T.INT32, ())})
+
+
+def _filled(alone: Vector) -> Vector:
+    """With FILL behind it: a tensor of int32 that is full of the rank."""
+    sizes = VectorOperand(_T.TENSOR_INT32, (1,), value=numpy.array([3], numpy.int32))
+    operands = {**alone.operands, "sizes": sizes, "filled": VectorOperand(_T.TENSOR_INT32, (3,))}
+    operations = (*alone.operations, VectorOperation("FILL", ("sizes", "output"), ("filled",)))
+    return replace(alone, operands=operands, operations=operations, outputs=("filled",))
 
 
 def _input(kind: OperandType, shape: tuple[int, ...], declared: tuple[int, ...] | None = None) -> OperandSpec:

@@ -23,6 +23,7 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
     "rank2_columns": ((2, 3), (1, 3)),
     "rank2_both": ((2, 3), (3, 2)),
     "rank3": ((2, 1, 3), (1, 4, 2)),
+    "rank3_every_axis": ((2, 3, 2), (3, 2, 2)),
     "rank4": ((1, 2, 2, 2), (2, 1, 3, 1)),
     "rank4_every_axis": ((1, 2, 1, 3), (2, 2, 2, 2)),
     "nothing_to_do": ((2, 3), (1, 1)),

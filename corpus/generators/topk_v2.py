@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy
 
+from npu_conformance.corpus.generators._as_reals import as_reals
 from npu_conformance.corpus.generators._elementwise import SHORT
 from npu_conformance.corpus.generators._many_results import many_results
 from npu_conformance.corpus.generators.base import INTERNAL, Vectors, positive, rejected
@@ -40,6 +41,8 @@ def vectors() -> Vectors:
     for seed, row in enumerate(rows):
         kind, (shape, k) = row["type"], _CASES[row["case"]]
         yield _positive(f"{SHORT[kind]}_{row['case']}", _distinct(kind, shape, seed), k)
+    for kind in (FLOAT32, QUANT8, INT32):
+        yield as_reals(_positive(f"{SHORT[kind]}_found", _distinct(kind, (3, 7), 70), 3), "indices")
     yield _positive("int32_indices_need_more_than_16_bits", tensor(INT32, (100_001,), FAR_EXTREMES), 2)
     yield from many_results("TOPK_V2")
     yield from _ties()
