@@ -61,7 +61,7 @@ _FOR_EVER = (-1.0, 0.0)
 """a and b for WHILE a < b: a += b."""
 _ONE_ROUND = (0.0, 1.0)
 _MANY_ROUNDS = (-399.0, 1.0)
-_TRIES, _MOST_TRIES = 3, 20
+_TRIES, _MOST_TRIES, _PAIRS = 3, 20, 5
 _APART, _ADDITIONS = 16, 300
 _OF_TWO_LOOPS = (0.0, 1.0, 0.0, 2.0)
 """a and b of the first loop, what is added to its output, b of the second: two rounds, one in each, and 1 + 2."""
@@ -221,12 +221,43 @@ def _ends_in_time(
     *inputs, output = (RequestArgument(location=place) for place in places)
     request = Request(tuple(inputs), (output,), (RequestMemoryPool(pool=pool.memory),))
     execution = execute(context, prepared_model, request, measure=False, loop_timeout=timeout)
-    checks.status(execution.status, {ErrorStatus.NONE, *MISSED}, "execution of loops of one round")
-    if execution.status == ErrorStatus.NONE:
+    if _in_time(execution):
         expected = sum(values)  # each loop adds its b once
         found = struct.unpack("<f", pool.read(len(values) * _APART, _SIZE))
         with checks.about("NNHAL-EXECUTE-001"):
             checks.equal(found, (expected,), "output of loops of one round")
+        return True
+    return False
+
+
+@cases.case("WHILE.executed_again_later", "NNHAL-CONTROLFLOW-011", "NNHAL-EXECUTE-014", since=Version.V1_3)
+def executed_again_later(context: CaseContext) -> None:
+    """A loop has its timeout for itself in each execution, also in one that is executed again when the first is over.
+
+    A busy device may abort a loop of one round now and then, but not the second one every time.
+    """
+    prepared_model, started = prepared_or_unsupported(context, LOOP), time.monotonic_ns()
+    _ended(context, prepared_model, MAXIMUM_LOOP_TIMEOUT_DURATION_NS)
+    timeout = max(_IN_A_LOOP, 4 * (time.monotonic_ns() - started))
+    for executor in executors(context.version, loop_timeout=True):
+        with context.configuration(executor):
+            pairs = (_both_in_time(context, prepared_model, timeout, executor) for _ in range(_PAIRS))
+            checks.that(any(pairs), f"the second loop is aborted {_PAIRS} times of {_PAIRS}, and never the first one")
+
+
+def _both_in_time(context: CaseContext, prepared_model: PreparedModel, timeout: int, executor: str) -> bool:
+    """Execute twice, the timeout apart; whether the second loop was not aborted, where the first one was not."""
+    options = ExecutionOptions(loop_timeout=timeout)
+    run = bind(context, prepared_model, _request(_filled(context, _ONE_ROUND), _SIZE), options, executor)
+    for _ in range(_MOST_TRIES):
+        if _in_time(run()):
+            context.subject.wait_until(lambda: False, timeout / 1e9)
+            return _in_time(run())
+    raise NotApplicable(f"a loop of one round is aborted {_MOST_TRIES} times after {timeout} ns")
+
+
+def _in_time(execution: Execution) -> bool:
+    checks.status(execution.status, {ErrorStatus.NONE, *MISSED}, "execution of a loop of one round")
     return execution.status == ErrorStatus.NONE
 
 
