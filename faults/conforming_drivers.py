@@ -12,6 +12,7 @@ from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
 from npu_conformance.faults.factories import faulty_device, faulty_models
 from npu_conformance.faults.fault import FaultySubject, Variant
 from npu_conformance.faults.wrapper import Wrapper, forwarding
+from npu_conformance.reference.device.shortage import shortage
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -226,6 +227,7 @@ def _with_room_for_models(most: int) -> type[FaultyDevice]:
         def __init__(self, inner: ReferenceDevice) -> None:
             super().__init__(inner)
             self.living: weakref.WeakSet[FaultyPreparedModel] = weakref.WeakSet()
+            self.full = shortage(inner.version, ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT, f"{most} models live")
 
         def prepared(
             self, callback: hal.PreparedModelCallback, status: int, prepared_model: hal.PreparedModel | None
@@ -236,7 +238,7 @@ def _with_room_for_models(most: int) -> type[FaultyDevice]:
                     self.living.add(wrapped)
                 callback.notify(status, wrapped)
             else:
-                callback.notify(ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT, None)
+                callback.notify(self.full.status, None)
 
     return Device
 
@@ -259,6 +261,8 @@ VARIANTS = (
             faulty_models(_HasRoomForOneForLong), Version.V1_3),
     Variant("waits-alone", "Nothing is executed while a fenced execution waits.", faulty_models(_WaitsAlone)),
     Variant("room-for-two-models", "A third prepared model is refused.", faulty_device(_with_room_for_models(2))),
+    Variant("room-for-two-models-1.2", "The same of HAL 1.2, which can only say that it failed.",
+            faulty_device(_with_room_for_models(2)), Version.V1_2),
     Variant("room-for-four-models", "A fifth prepared model is refused.", faulty_device(_with_room_for_models(4)),
             Version.V1_3),
     Variant("preemption-submodels", "The reference looks up between submodels only.", _with_preemption("submodels")),

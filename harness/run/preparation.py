@@ -12,7 +12,7 @@ import msgspec
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, Hung, NotSupported
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus, ExecutionPreference, Priority
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority, exhausted
 from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel, PreparedModelCallback
 from npu_conformance.specs.neuralnetworks.types import (
     NO_DEADLINE,
@@ -53,7 +53,7 @@ class Preparation(msgspec.Struct, frozen=True):
 
     launch_status: what the call returned. status: the first that the callback received; None where it received none (a
     launch that failed without a notification). recorder: everything that the callback received. others: how many
-    prepared models this process has beside it.
+    prepared models this process has beside it. is_short: whether the status is that of a want of resources.
     """
 
     launch_status: int
@@ -61,6 +61,7 @@ class Preparation(msgspec.Struct, frozen=True):
     prepared_model: PreparedModel | None
     recorder: PreparationRecorder
     others: int = 0
+    is_short: bool = False
 
 
 def model_of(preparation: Preparation, what: str = "prepareModel of a supported model, notified") -> PreparedModel:
@@ -79,7 +80,7 @@ def model_of(preparation: Preparation, what: str = "prepareModel of a supported 
 
 def needs_room(preparation: Preparation) -> None:
     """NotSupported where there is no room for a model beside others, as there need not be (NNHAL-SUPPORT-005)."""
-    if preparation.others and preparation.status in EXHAUSTED:
+    if preparation.others and preparation.is_short:
         raise NotSupported(f"the device has no room for one more prepared model beside {preparation.others}")
 
 
@@ -185,7 +186,8 @@ def _answer(subject: SubjectHandle, method: str, launch_status: int, recorder: P
     if prepared_model is not None:
         with contextlib.suppress(TypeError):  # an object of a plug-in need not be one that can be watched
             _models.append(weakref.ref(prepared_model))
-    return Preparation(launch_status, status, prepared_model, recorder, others)
+    is_short = status in exhausted(subject.version)
+    return Preparation(launch_status, status, prepared_model, recorder, others, is_short)
 
 
 _models: list[weakref.ref[PreparedModel]] = []

@@ -33,6 +33,13 @@ MISSED = frozenset({ErrorStatus.MISSED_DEADLINE_TRANSIENT, ErrorStatus.MISSED_DE
 """What a deadline that cannot be, or was not kept, is answered with."""
 EXHAUSTED = frozenset({ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT})
 """What a want of resources is answered with."""
+
+
+def exhausted(version: Version) -> frozenset[ErrorStatus]:
+    """The same in a version: before 1.3 no status says more than GENERAL_FAILURE (NNHAL-ERROR-002)."""
+    return EXHAUSTED if version >= Version.V1_3 else frozenset({ErrorStatus.GENERAL_FAILURE})
+
+
 DECLINED = frozenset({ErrorStatus.GENERAL_FAILURE, *EXHAUSTED})
 """What a device answers to a valid call that it cannot serve."""
 
