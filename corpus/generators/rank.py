@@ -61,10 +61,17 @@ def _positive(name: str, source: OperandSpec) -> Vector:
 
 def _filled(alone: Vector) -> Vector:
     """With FILL behind it: a tensor of int32 that is full of the rank."""
-    sizes = VectorOperand(_T.TENSOR_INT32, (1,), value=numpy.array([3], numpy.int32))
-    operands = {**alone.operands, "sizes": sizes, "filled": VectorOperand(_T.TENSOR_INT32, (3,))}
-    operations = (*alone.operations, VectorOperation("FILL", ("sizes", "output"), ("filled",)))
-    return replace(alone, operands=operands, operations=operations, outputs=("filled",))
+    more = {"sizes": VectorOperand(_T.TENSOR_INT32, (1,)), "filled": VectorOperand(_T.TENSOR_INT32, (3,))}
+    (example,) = alone.examples
+    given = {**example.inputs, "sizes": numpy.array([3], numpy.int32)}
+    return replace(
+        alone,
+        operands={**alone.operands, **more},
+        operations=(*alone.operations, VectorOperation("FILL", ("sizes", "output"), ("filled",))),
+        inputs=(*alone.inputs, "sizes"),
+        outputs=("filled",),
+        examples=(replace(example, inputs=given),),
+    )
 
 
 def _input(kind: OperandType, shape: tuple[int, ...], declared: tuple[int, ...] | None = None) -> OperandSpec:

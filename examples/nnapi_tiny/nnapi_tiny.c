@@ -1,6 +1,7 @@
 // A small NNAPI runtime of feature level 3 with one device that adds, multiplies and rectifies float32 tensors.
 //
 // It shows what npu-conformance needs of a shared library: functions of NeuralNetworks.h, as many as there are.
+// It has no CPU that executes all other operations, as a runtime must: `vts.generated` is for it, and `cts` is not.
 //     cc -shared -fPIC -O1 -o libnnapi_tiny.so nnapi_tiny.c
 //     npu-conformance run vts.generated -k 'ADD or MUL or RELU' --plugin ./libnnapi_tiny.so
 // A runtime refuses what no signature allows, also of operations that it does not have. With the tables of the kit it does:

@@ -80,6 +80,7 @@ def test_what_conforms_has_no_finding(subject: SubjectHandle) -> None:
 def test_what_decides_otherwise_has_no_finding(row: EditedFault) -> None:
     with applied(row.edits):
         opened = open_subject("reference", {}, "inprocess")
-        target = ManagerTarget(opened)
-        assert first_finding(target, seed=3, runs=60) is None
-        opened.close()
+        try:
+            assert first_finding(ManagerTarget(opened), seed=3, runs=60) is None
+        finally:
+            opened.close()

@@ -102,7 +102,9 @@ def _check_outputs(step: Step) -> None:
         tensor = translation.subgraph.tensors[number]
         if not translation.is_known(tensor) and translation.problems and tensor.type != "RESOURCE":
             try:
-                translation.bind(tensor, translation.builder.input(operand_of(tensor)))
+                substitute = translation.builder.input(operand_of(tensor))
+                translation.substitutes.add(substitute)
+                translation.bind(tensor, substitute)
             except Unsupported:
                 # Whoever reads the tensor says why it has no operand.
                 continue
@@ -149,6 +151,8 @@ def as_outputs(translation: Translation) -> tuple[list[str], list[str]]:
         tensor = translation.subgraph.tensors[index]
         try:
             name = translation.name(tensor)
+            if name in translation.substitutes:  # what ought to give it is a problem already
+                continue
             outputs.append(_copied(translation, name) if name in outputs else _result(translation, name))
         except Unsupported as problem:
             translation.problems.append(f"output {position}: {problem}")

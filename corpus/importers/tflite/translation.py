@@ -25,7 +25,8 @@ MOST_MADE = 2**28
 class Translation:
     """A subgraph's tensors as they get values, and the operands and operations that they become.
 
-    problems: a line for each operator that cannot be expressed. variables: what the model keeps between two runs.
+    problems: a line for each operator that cannot be expressed. substitutes: operands that stand for what these give.
+    variables: what the model keeps between two runs.
     """
 
     def __init__(self, contents: Contents, subgraph: Subgraph, call: Callable[[int], int]) -> None:
@@ -33,6 +34,7 @@ class Translation:
         self.contents, self.subgraph, self._call = contents, subgraph, call
         self.builder = ModelBuilder(HIDL_LAST)
         self.problems: list[str] = []
+        self.substitutes: set[str] = set()
         self.variables = Variables()
         self._constants: dict[int, Array] = {}
         self._names: dict[int, str] = {}
