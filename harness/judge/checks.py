@@ -13,6 +13,7 @@ from npu_conformance.specs.interfaces import is_interface
 
 Result = TypeVar("Result")
 _LONGEST = 300
+_BYTES_SHOWN = 24
 
 
 class about(ContextDecorator):  # noqa: N801  reads as a statement: `with about(...)`
@@ -72,8 +73,19 @@ def that(condition: bool, message: str) -> None:
 
 def equal(actual: object, expected: object, what: str) -> None:
     """Fail unless both are equal."""
-    if actual != expected:
-        fail(what, format_value(expected), format_value(_named_as(expected, actual)))
+    if actual == expected:
+        return
+    if isinstance(actual, bytes) and isinstance(expected, bytes) and max(len(actual), len(expected)) > _BYTES_SHOWN:
+        unlike = (place for place, (one, other) in enumerate(zip(actual, expected, strict=False)) if one != other)
+        place = next(unlike, min(len(actual), len(expected)))
+        fail(what, _part_of(expected, place), _part_of(actual, place))
+    fail(what, format_value(expected), format_value(_named_as(expected, actual)))
+
+
+def _part_of(content: bytes, place: int) -> str:
+    """The bytes from the first one on that is wrong."""
+    part = content[place : place + _BYTES_SHOWN]
+    return f"{part.hex(' ') or 'nothing'} from byte {place} of {len(content)}"
 
 
 def _named_as(expected: object, actual: object) -> object:

@@ -31,6 +31,18 @@ def test_a_failure_is_reworded_and_stays_what_it_is() -> None:
     assert failure.about == ("FW-API-004",)
 
 
+def test_of_long_bytes_the_first_that_differ_are_shown() -> None:
+    expected = bytes(range(100))
+    with pytest.raises(Failed) as failed:
+        checks.equal(expected[:90] + b"\xff" * 10, expected, "content")
+    assert str(failed.value) == (
+        "content: expected 5a 5b 5c 5d 5e 5f 60 61 62 63 from byte 90 of 100, "
+        "found ff ff ff ff ff ff ff ff ff ff from byte 90 of 100"
+    )
+    with pytest.raises(Failed, match="found nothing from byte 99 of 99"):
+        checks.equal(expected[:99], expected, "content")
+
+
 def test_an_object_of_an_interface_is_told_by_the_name_of_that() -> None:
     class RemoteManager(Manager):
         pass
