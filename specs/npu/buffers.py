@@ -87,8 +87,8 @@ class FileSegment(Wire, frozen=True):
 class AllocRequest(Wire, frozen=True, omit_defaults=True):
     """What is wanted, with the defaults of NPU-BUF-001; what stands at its default is not on the wire.
 
-    id: the client's, unique while the buffer or its allocation lives; negative ones may be refused with EINVAL. size: in
-    bytes. protection: all that `map` may ever ask for.
+    id: the client's, unique while the buffer or its allocation lives; negative ones may be refused with EINVAL. size:
+    in bytes. protection: all that `map` may ever ask for.
     """
 
     id: int
