@@ -19,6 +19,7 @@ from npu_conformance.specs.plugin import Context, Subject
 from npu_conformance.specs.versions import Version
 
 _FOLDER = Path(__file__).parent / "npu_manager"
+_BUFFERS = Path(__file__).parent / "npu_buffers"
 _WITH_HAL: tuple[InterfaceName, ...] = ("scheduling", "workload", "scheduling_control", *INTERFACES)
 Profile = Literal["page", "aosp"]
 
@@ -33,12 +34,11 @@ EDITED_AOSP = source_edits.read(_FOLDER / "faults_aosp.json")
 """The faults that show in AOSP's profile only."""
 EDITED_AT_WORK = source_edits.read(_FOLDER / "faults_at_work.json")
 """The faults that show in inferences on the device's own HAL."""
-_BUFFERS = Path(__file__).parent / "npu_buffers"
 EDITED_BUFFERS = tuple(
     row for name in ("faults", "counts", "numbers") for row in source_edits.read(_BUFFERS / f"{name}.json")
 )
 """The faults of the source of the allocators, in the public page's profile."""
-EDITED_VARIANTS = source_edits.read(_FOLDER / "variants.json")
+EDITED_VARIANTS = tuple(row for folder in (_FOLDER, _BUFFERS) for row in source_edits.read(folder / "variants.json"))
 """The conforming variants."""
 REAL_TIME_VARIANTS = source_edits.read(_FOLDER / "real_time_variants.json")
 """Those in which time passes by itself."""

@@ -13,6 +13,7 @@ from npu_conformance.cts.lib.buffer_fixture import (
     raises_errno,
 )
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.types import Memory
@@ -60,19 +61,25 @@ def buffers(context: CaseContext) -> None:
 
 @cases.case("loads", "NPU-BUF-011", "NPU-BUF-003")
 def loads(context: CaseContext) -> None:
-    """Many loads at one time, each into a buffer of its own, are each answered, and bring their own bytes."""
+    """Many loads at one time, each into a buffer of its own, are each answered, and bring their own bytes.
+
+    Into as many as there is room for.
+    """
     app = BufferApp(context).supported()
-    found = {one: app.allocated(app.request(one, _SIZE)) for one in range(_LOADS)}
-    content = b"".join(map(_content, found))
+    answers = _answers(app, *(app.request(one, _SIZE) for one in range(_LOADS)))
+    found = {one: answer.buffer for one, answer in answers.items() if answer.buffer is not None}
+    if len(found) < 2:
+        raise NotApplicable("the manager has no room for two buffers")
+    content = b"".join(map(_content, range(_LOADS)))
     for one in found:
         segment = app.segment(content, one * _SIZE, _SIZE, 0)
         checks.succeeds(partial(app.allocator.load_file_segment_to_buffer, one, segment), "loadFileSegmentToBuffer")
-    app.awaited(lambda: len(app.recorder.events) >= 2 * _LOADS, f"answers to {_LOADS} loads")
+    app.awaited(lambda: all(app.recorder.count("loaded", one) for one in found), f"answers to {len(found)} loads")
     app.flush()
     wrong = [one for one in found if app.recorder.of(one)[1:] != [("loaded", 0)]]
-    checks.equal(wrong[:3], [], f"{len(wrong)} of {_LOADS} loads without one answer, success")
+    checks.equal(wrong[:3], [], f"{len(wrong)} of {len(found)} loads without one answer, success")
     wrong = [one for one, buffer in found.items() if app.content(buffer, _SIZE) != _content(one)]
-    checks.equal(wrong[:3], [], f"{len(wrong)} of {_LOADS} buffers with other bytes than were loaded")
+    checks.equal(wrong[:3], [], f"{len(wrong)} of {len(found)} buffers with other bytes than were loaded")
 
 
 @cases.case("lists", "NPU-BUF-003", "NPU-BUF-008", "NPU-BUF-013", "NPU-BUF-007")

@@ -87,8 +87,8 @@ class FileSegment(Wire, frozen=True):
 class AllocRequest(Wire, frozen=True, omit_defaults=True):
     """What is wanted, with the defaults of NPU-BUF-001; what stands at its default is not on the wire.
 
-    id: the client's, unique while the buffer or its allocation lives. size: in bytes. protection: all that `map` may
-    ever ask for.
+    id: the client's, unique while the buffer or its allocation lives; negative ones may be refused with EINVAL. size:
+    in bytes. protection: all that `map` may ever ask for.
     """
 
     id: int
@@ -114,7 +114,7 @@ class NpuBuffer(Interface):
 
     @method()
     def unmap(self, token: int) -> None:
-        """End a mapping: its token is unknown from here on. EINVAL: it names no mapping of this buffer."""
+        """End a mapping: its token is unknown from here on. EINVAL, or success as by munmap: it names none of them."""
         raise refuse("NpuBuffer.unmap")
 
 

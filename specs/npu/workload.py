@@ -20,7 +20,7 @@ class InferenceRun(Wire, frozen=True):
     """One run of the workload. What goes beyond AOSP's tool is None where a test does not ask for it.
 
     job_priority: 0 (strongest) to 1000. original_uid: whom the work is for, OWN_WORK for the caller. device_number:
-    None for the implementation's choice, the same for each run. group_id, feature_id: to be reported in events.
+    None for the implementation's choice. group_id, feature_id: of all inferences of the run, to be reported in events.
     """
 
     job_priority: int = DEFAULT_JOB_PRIORITY

@@ -15,7 +15,7 @@ from npu_conformance.specs.npu.scheduling import Scheduling
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.lib.npu_scheduling.apps import App
 from npu_conformance.vts.lib.npu_scheduling.events import REQUESTED, STARTED, UNDISTURBED, Recorder
-from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture, config, scheduling_fixture
+from npu_conformance.vts.lib.npu_scheduling.fixture import SLACK_MS, SchedulingFixture, config, scheduling_fixture
 
 cases = CaseGroup("vts.npu_scheduling.callback", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
@@ -219,7 +219,7 @@ def dead_then_another_debounce_time(context: CaseContext) -> None:
             npu.pass_ms(duration_ms - _MARGIN_MS)
             told = [event.notification for event in camera.events()[seen:]]
             checks.equal(told, [REQUESTED, STARTED], f"events before the debounce time of {duration_ms} ms is over")
-            npu.pass_ms(2 * _MARGIN_MS)
+            npu.pass_ms(_MARGIN_MS + SLACK_MS)
             told = [event.notification for event in camera.events()[seen:]]
             checks.equal(told, list(UNDISTURBED), f"events once the debounce time of {duration_ms} ms is over")
 

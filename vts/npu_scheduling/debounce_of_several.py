@@ -10,7 +10,7 @@ from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.lib.npu_scheduling.apps import App
 from npu_conformance.vts.lib.npu_scheduling.events import UNDISTURBED, Recorder, now_ms, without_pauses
-from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture, config, scheduling_fixture
+from npu_conformance.vts.lib.npu_scheduling.fixture import SLACK_MS, SchedulingFixture, config, scheduling_fixture
 
 cases = CaseGroup("vts.npu_scheduling.debounce", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
@@ -43,7 +43,7 @@ def other_uid_goes_on(context: CaseContext) -> None:
         camera.works(step_ms=1)
         npu.pass_ms(10)
         run = assistant.start()
-        npu.pass_ms(DEBOUNCE_DURATION_MS)
+        npu.pass_ms(DEBOUNCE_DURATION_MS + SLACK_MS)
         npu.need_running(run)
         npu.expect(camera, *UNDISTURBED)
 

@@ -140,9 +140,9 @@ def _while_waiting(context: CaseContext, end: End, notification: Notification) -
         camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
         npu.configure(config(camera.uid, 100), config(assistant.uid, 400))
         npu.register_recorder()
-        strong = camera.start()
+        strong = camera.start_on_first()
         npu.wait(lambda: STARTED in camera.received(), "start of the stronger inferences", step_ms=1)
-        weak = assistant.start()
+        weak = assistant.start_on_first()
         npu.pass_ms(15)
         npu.need_running(strong)
         started = [STARTED] if STARTED in assistant.received() else []
@@ -195,9 +195,9 @@ def _while_paused(context: CaseContext, end: End, notification: Notification) ->
     with scheduling_fixture(context) as npu:
         npu.promised_ms()
         strong, weak = npu.strong_and_weak()
-        run = weak.start()
+        run = weak.start_on_first()
         npu.pass_ms(INTO_WORK_MS)
-        interrupting = strong.start()
+        interrupting = strong.start_on_first()
         npu.wait(lambda: PAUSED in weak.received() or interrupting.succeeded is not None, "pause", step_ms=1)
         if PAUSED not in weak.received():
             raise NotApplicable("the weaker work waits between two inferences and is not paused")
@@ -215,9 +215,9 @@ def _soon_after_a_pause(context: CaseContext, end: End, notification: Notificati
         strong, weak = npu.strong_and_weak()
         for soon_ms in _SOON_MS:
             seen = len(weak.events())
-            run = weak.start()
+            run = weak.start_on_first()
             npu.pass_ms(INTO_WORK_MS)
-            interrupting = strong.start()
+            interrupting = strong.start_on_first()
             npu.pass_ms(promised + soon_ms)
             npu.need_running(run)
             end(npu, weak)
@@ -286,11 +286,11 @@ def before_its_start(context: CaseContext) -> None:
     with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
         strong, weak = npu.strong_and_weak()
-        strong.start()
+        strong.start_on_first()
         npu.pass_ms(1)
-        weak.start(InferenceRun(job_priority=1))
+        weak.start_on_first(InferenceRun(job_priority=1))
         weak.cancel()
-        weak.start(InferenceRun(job_priority=2))
+        weak.start_on_first(InferenceRun(job_priority=2))
         npu.settle()
         observation.check_starts(weak.events())
 
@@ -301,9 +301,9 @@ def stronger_work_of_a_burst(context: CaseContext) -> None:
     with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
         strong, weak = npu.strong_and_weak()
-        strong.start()
+        strong.start_on_first()
         npu.pass_ms(1)
         for job in (1000, 500, 0):
-            weak.start(InferenceRun(job_priority=job))
+            weak.start_on_first(InferenceRun(job_priority=job))
         npu.settle()
         observation.check_starts(weak.events())

@@ -55,9 +55,9 @@ def in_time(context: CaseContext) -> None:
         strong, weak = npu.strong_and_weak()
         for offset in _OFFSETS_MS:
             seen_strong, seen_weak = len(strong.events()), len(weak.events())
-            runs = [weak.start()]
+            runs = [weak.start_on_first()]
             npu.pass_ms(offset)
-            runs.append(strong.start())
+            runs.append(strong.start_on_first())
             for run in runs:
                 npu.succeeds(run, "inferences")
             npu.settle()
@@ -82,9 +82,9 @@ def notified(context: CaseContext) -> None:
         npu.promised_ms()
         strong, weak = npu.strong_and_weak()
         for offset in _OFFSETS_MS:
-            weak.start()
+            weak.start_on_first()
             npu.pass_ms(offset)
-            strong.start()
+            strong.start_on_first()
             npu.settle()
         pauses, resumptions = (len(events_of(weak.events(), one)) for one in (PAUSED, RESUMED))
         checks.that(pauses > 0, f"no pause was notified of {len(_OFFSETS_MS)} runs that stronger ones interrupted")
@@ -100,9 +100,9 @@ def short_pauses(context: CaseContext) -> None:
         strong, weak = npu.strong_and_weak()
         for offset, pause in itertools.product(_OFFSETS_MS, _PAUSES_MS):
             seen = len(weak.events())
-            weak.start()
+            weak.start_on_first()
             npu.pass_ms(offset)
-            strong.start()
+            strong.start_on_first()
             npu.pass_ms(pause)
             strong.cancel()
             npu.settle()
@@ -120,9 +120,9 @@ def goes_on(context: CaseContext) -> None:
         alone = _length_ms(npu, strong) + _length_ms(npu, weak)
         for offset in _OFFSETS_MS:
             seen = len(weak.events())
-            weak.start()
+            weak.start_on_first()
             npu.pass_ms(offset)
-            strong.start()
+            strong.start_on_first()
             npu.settle()
             events = weak.events()[seen:]
             together = time_of(events, COMPLETED) - time_of(events, STARTED)
@@ -151,10 +151,10 @@ def _interrupted(context: CaseContext, meanwhile: Callable[[SchedulingFixture, A
         alone = _length_ms(npu, weak)
         for offset in _SOON_MS:
             seen, seen_weak = len(strong.events()), len(weak.events())
-            weak.start()
+            weak.start_on_first()
             for number in range(_INTERRUPTIONS):
                 npu.pass_ms(offset)
-                strong.start()
+                strong.start_on_first()
                 npu.pass_ms(promised + offset)
                 meanwhile(npu, weak, number)
                 strong.cancel()
@@ -176,7 +176,7 @@ def several(context: CaseContext) -> None:
         npu.register_recorder()
         apps = [npu.app(uid) for uid in (npu.gallery, npu.assistant, npu.camera)]
         for app in apps:
-            app.start()
+            app.start_on_first()
             npu.pass_ms(INTO_WORK_MS)
         npu.settle()
         weak, middle, strong = (app.events() for app in apps)
@@ -196,7 +196,7 @@ def equals_wait(context: CaseContext) -> None:
         npu.register_recorder()
         apps = [npu.app(npu.camera), npu.app(npu.assistant)]
         for app in apps:
-            app.start()
+            app.start_on_first()
             npu.pass_ms(5)
         npu.settle()
         for app in apps:
@@ -212,9 +212,9 @@ def withdrawn(context: CaseContext) -> None:
         alone = _length_ms(npu, weak)
         for offset in (12, 18, 95):
             seen = len(weak.events())
-            weak.start()
+            weak.start_on_first()
             npu.pass_ms(offset)
-            strong.start()
+            strong.start_on_first()
             strong.cancel()
             npu.settle()
             events = weak.events()[seen:]
@@ -231,13 +231,13 @@ def pause_before_start(context: CaseContext) -> None:
         npu.configure(config(npu.camera, 600), config(npu.assistant, 100), config(npu.gallery, 0))
         npu.register_recorder()
         camera, assistant, gallery = (npu.app(uid) for uid in (npu.camera, npu.assistant, npu.gallery))
-        camera.start(InferenceRun(job_priority=0))
+        camera.start_on_first(InferenceRun(job_priority=0))
         npu.pass_ms(5)
-        assistant.start(InferenceRun(job_priority=1000))
+        assistant.start_on_first(InferenceRun(job_priority=1000))
         npu.pass_ms(5)
-        assistant.start(InferenceRun(job_priority=0))
+        assistant.start_on_first(InferenceRun(job_priority=0))
         npu.pass_ms(13)
-        gallery.start(InferenceRun(job_priority=0))
+        gallery.start_on_first(InferenceRun(job_priority=0))
         npu.settle()
         received = without_pauses(assistant.received())
         checks.equal(received, list(UNDISTURBED), "events of a uid of which the second work started first")
@@ -274,10 +274,10 @@ def after_an_early_end(context: CaseContext) -> None:
         npu.register_recorder()
         for waiting in ((oldest, strongest), (strongest, oldest)):
             seen = {app: len(app.events()) for app in (running, strongest)}
-            running.start()
+            running.start_on_first()
             npu.pass_ms(3)
             for app in waiting:
-                app.start()
+                app.start_on_first()
             npu.pass_ms(INTO_WORK_MS)
             running.cancel()
             npu.settle()

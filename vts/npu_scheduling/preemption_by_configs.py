@@ -46,9 +46,9 @@ def _overtakes(
     promised = npu.promised_ms()
     npu.register_recorder()
     (holds, holding), (waits, waiting) = held, wanted
-    holds.start(holding)
+    holds.start_on_first(holding)
     npu.pass_ms(INTO_WORK_MS)
-    waits.start(waiting)
+    waits.start_on_first(waiting)
     npu.pass_ms(INTO_WORK_MS)
     checks.equal(waits.received(), [REQUESTED], "events of work that waits for stronger work")
     change()
@@ -74,7 +74,7 @@ def made_stronger_behind_work_for_it(context: CaseContext) -> None:
         gallery = npu.app(npu.gallery)
 
         def change() -> None:
-            gallery.start(InferenceRun(original_uid=npu.assistant))
+            gallery.start_on_first(InferenceRun(original_uid=npu.assistant))
             gallery.cancel()
             npu.update(config(npu.assistant, 100))
 
@@ -125,7 +125,7 @@ def made_equal(context: CaseContext) -> None:
         for equal in (config(weak.uid, 100), config(strong.uid, 1000)):
             npu.configure(config(strong.uid, 100), config(weak.uid, 1000))
             for app in (strong, weak):
-                app.start()
+                app.start_on_first()
                 npu.pass_ms(5)
             npu.update(equal)
             npu.settle()
@@ -139,9 +139,9 @@ def cleared(context: CaseContext) -> None:
     with scheduling_fixture(context) as npu:
         npu.promised_ms()
         strong, weak = npu.strong_and_weak()
-        runs = [strong.start()]
+        runs = [strong.start_on_first()]
         npu.pass_ms(5)
-        runs.append(weak.start())
+        runs.append(weak.start_on_first())
         npu.configure()
         for run in runs:
             npu.succeeds(run, "inferences")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
@@ -69,11 +69,13 @@ def as_in_aosp(context: CaseContext) -> None:
 
 @cases.case("complete", "NPU-HAL-039")
 def complete(context: CaseContext) -> None:
-    """The three events of a run report the same work: all fields but id and time are equal."""
+    """The three events of a run report alike works: of their fields only id, time, group and device may differ.
+
+    The end of a burst is that of its last work, which may be of another device, and of another effort.
+    """
     with scheduling_fixture(context) as npu:
         first, *rest = (event.work for event in _events_of(npu))
-        for name in ("uid", "original_uid", "job_priority", "effective_priority", "device_number", "debug_pid",
-                     "debug_feature_id", "group_id"):  # fmt: skip
+        for name in ("uid", "original_uid", "job_priority", "effective_priority", "debug_pid", "debug_feature_id"):
             for work in rest:
                 checks.equal(getattr(work, name), getattr(first, name), f"{name} of a later event of the same work")
 
@@ -83,10 +85,10 @@ def first_of_two_waiting(context: CaseContext) -> None:
     """Where two works of a uid wait, the start that is notified is that of the work whose request was."""
     with scheduling_fixture(context) as npu:
         strong, weak = npu.strong_and_weak()
-        run = strong.start()
+        run = strong.start_on_first()
         npu.wait(lambda: STARTED in strong.received() or run.succeeded is not None, "start", step_ms=1)
         for job_priority in (100, 900):
-            weak.start(InferenceRun(job_priority=job_priority))
+            weak.start_on_first(InferenceRun(job_priority=job_priority))
         npu.need_running(run)
         npu.settle()
         requested, started = (first_of(weak.events(), which).work for which in (REQUESTED, STARTED))
@@ -245,18 +247,21 @@ def no_feature_id(context: CaseContext) -> None:
 
 @cases.case("group_id", "NPU-HAL-033")
 def group_id(context: CaseContext) -> None:
-    """A group id is 16 bytes and the same in all events of one effort; there may be none."""
+    """A group id is 16 bytes, and a start has that of its request; there may be none.
+
+    Where the app names no effort each inference may be one, and the end of a burst is that of its last inference.
+    """
     with scheduling_fixture(context) as npu:
         for _ in range(2):
-            groups = {event.work.group_id for event in _events_of(npu)}
-            checks.equal(len(groups), 1, "number of group ids of one run")
-            for group in groups - {None}:
+            requested, started, ended = (event.work.group_id for event in _events_of(npu))
+            checks.equal(started, requested, "group id of the start, as of its request")
+            for group in {requested, ended} - {None}:
                 checks.equal(len(group.uuid if group else b""), _UUID_BYTES, "length of the group id")
 
 
 @cases.case("group_id_given", "NPU-HAL-033")
 def group_id_given(context: CaseContext) -> None:
-    """A group id that the app gives comes back as it was."""
+    """A group id that the app gives is that of all inferences of its run, and comes back as it was."""
     with scheduling_fixture(context) as npu:
         ids = (bytes(range(240, 240 + _UUID_BYTES)), bytes(_UUID_BYTES), bytes(_UUID_BYTES - 1) + b"1", b"\xff" * 16)
         for given in map(Uuid, ids):
@@ -299,7 +304,10 @@ def device_not_negative(context: CaseContext) -> None:
 
 @cases.case("devices_consecutive", "NPU-HAL-032")
 def devices_consecutive(context: CaseContext) -> None:
-    """There is a device 0, and no device behind one that does not exist; work runs on the one it was sent to."""
+    """There is a device 0, and no device behind one that does not exist; work runs on the one it was sent to.
+
+    Work that names none runs on any that there is.
+    """
     with scheduling_fixture(context) as npu:
         camera = npu.app(npu.camera)
         count = 0
@@ -315,6 +323,8 @@ def devices_consecutive(context: CaseContext) -> None:
         for number in range(count):
             for event in _events_of(npu, InferenceRun(device_number=number)):
                 checks.equal(event.work.device_number, number, "device number of work sent to it")
+        for event in _events_of(npu):
+            checks.member(event.work.device_number, range(count), "device number of work that names none")
 
 
 @cases.case("feature_in_full", "NPU-HAL-040")
@@ -334,21 +344,32 @@ def feature_in_full(context: CaseContext) -> None:
 
 @cases.case("same_default_device", "NPU-HAL-032")
 def same_default_device(context: CaseContext) -> None:
-    """Work that names no device is done on one and the same, whatever devices the app and others have named before."""
+    """Work that names no device best has no other one than before because somebody has named a device meanwhile.
+
+    A HAL may choose as it likes, also the one that is idle, or one after the other.
+    """
     with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()  # in real time so many runs take a while
         apps = [npu.app(npu.camera), npu.app(npu.assistant)]
+        npu.register_recorder()
+        usual = set().union(*(_devices_of(npu, app) for app in (*apps, *apps)))
+        if len(usual) > 1:
+            raise NotApplicable("work that names no device has several")
         if not apps[0].ends(InferenceRun(device_number=1)):
             raise NotApplicable("there is one device")
-        npu.register_recorder()
-        found = [_devices_of(npu, app) for app in apps]
-        for named, number in itertools.product(apps, (1, _NO_DEVICE, 0)):
-            if number == _NO_DEVICE:
-                named.is_rejected(InferenceRun(device_number=number))
-            else:
-                _devices_of(npu, named, number)
-            found += [_devices_of(npu, app) for app in apps]
-        checks.equal(found, [found[0]] * len(found), "devices of work that named none, behind work that named one")
+        found = [devices for app in apps for devices in _behind_named_devices(npu, app, apps)]
+        if any(devices != usual for devices in found):
+            context.warn_quality(f"work that names no device has device {usual} first, and later {found}")
+
+
+def _behind_named_devices(npu: SchedulingFixture, named: App, apps: list[App]) -> Iterator[set[int]]:
+    """The devices of work that names none, behind each work of an app that names one, be there such a device or not."""
+    for number in (1, _NO_DEVICE, 0):
+        if number == _NO_DEVICE:
+            named.is_rejected(InferenceRun(device_number=number))
+        else:
+            _devices_of(npu, named, number)
+        yield from (_devices_of(npu, app) for app in apps)
 
 
 def _devices_of(npu: SchedulingFixture, app: App, number: int | None = None) -> set[int]:

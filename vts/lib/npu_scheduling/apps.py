@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.subject.handle import Application
@@ -35,6 +37,16 @@ class App:
         found = self._by_tool(run) if self._workload is None else self._by_interface(self._workload, run)
         self._waiting.runs.append(found)
         return found
+
+    def start_on_first(self, run: InferenceRun | None = None) -> Run | ToolRun:
+        """Begin a run on device 0, where it meets all others begun so: on several devices none need wait for another.
+
+        Where an app cannot name a device the HAL chooses one.
+        """
+        try:
+            return self.start(replace(run or InferenceRun(), device_number=0))
+        except NotApplicable:
+            return self.start(run)
 
     def works(self, run: InferenceRun | None = None, step_ms: int = STEP_MS) -> None:
         """Run inferences to their successful end."""
