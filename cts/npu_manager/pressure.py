@@ -150,17 +150,27 @@ def other_pressure_stays(context: CaseContext) -> None:
 
 @cases.case("turn_taking", "NPU-POL-026", "NPU-POL-027")
 def turn_taking(context: CaseContext) -> None:
-    """The one model that turn taking admits has to leave under severe pressure, and none is granted before its end."""
+    """The one model that turn taking admits leaves under severe pressure, and none is granted before its end.
+
+    What pressure leaves of one may be one, which ought not to be (NPU-POL-026): then there is nothing to see.
+    """
     levels = [*((heat, level) for level in HEAT), *((shortage, level) for level in SHORTAGE)]
     for press, level in levels:
-        fixture = ManagerFixture(context, Policy.TURN_TAKING)
-        held = fixture.app(Importance.VISIBLE).loads(SMALL)
-        with pressed(fixture, press, level):
-            held.receives(GRANT, UNLOAD)
-            held.unload()
-            late = fixture.app(Importance.FOREGROUND).asks(SMALL)
-            late.receives(PARKED)
-        late.receives(PARKED, GRANT)
+        _judge_the_only_one(ManagerFixture(context, Policy.TURN_TAKING), press, level)
+
+
+def _judge_the_only_one(fixture: ManagerFixture, press: Press, level: int) -> None:
+    held = fixture.app(Importance.VISIBLE).loads(SMALL)
+    with pressed(fixture, press, level):
+        if not fixture.wait(lambda: UNLOAD in held.received):
+            held.receives(GRANT)
+            fixture.context.warn_quality(f"pressure {level} leaves all of a budget of 1 (NPU-POL-026)")
+            return
+        held.receives(GRANT, UNLOAD)
+        held.unload()
+        late = fixture.app(Importance.FOREGROUND).asks(SMALL)
+        late.receives(PARKED)
+    late.receives(PARKED, GRANT)
 
 
 @cases.case("eased", "NPU-LIF-008", "NPU-POL-027")
