@@ -61,7 +61,6 @@ def changes_are_updates(context: CaseContext) -> None:
     with recording_hal(fixture) as hal:
         app, other = fixture.app(CACHED), fixture.app(FOREGROUND)
         hal.expect(other.uid, FOREGROUND)
-        fixture.settle()
         before, pushes = dict(hal.table), len(hal.pushes)
         app.moves(VISIBLE)
         hal.expect(app.uid, VISIBLE)

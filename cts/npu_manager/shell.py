@@ -157,9 +157,9 @@ def _suspended(fixture: ManagerFixture, hal: RecordingHal, times: int) -> None:
     checks.equal(hal.table, known, f"the table at the HAL after enable, behind {times} times disable")
 
 
-@cases.case("suspended_for_every_hal", "NPU-OBS-005")
+@cases.case("suspended_for_every_hal", "NPU-OBS-005", "NPU-PRI-006", "NPU-PRI-007")
 def suspended_for_every_hal(context: CaseContext) -> None:
-    """A HAL that comes while pushes are suspended is let alone like the one before it, until `enable`."""
+    """A HAL that comes while pushes are suspended is let alone until `enable`, which sends it table and callback."""
     fixture = ManagerFixture(context)
     root = shell_of(context, ROOT_UID)
     app = fixture.app(VISIBLE)
@@ -168,6 +168,8 @@ def suspended_for_every_hal(context: CaseContext) -> None:
         checks.equal(hal.pushes, [], "pushes to a HAL that comes while they are suspended")
         root("enable")
         hal.expect(app.uid, VISIBLE)
+        checks.equal(hal.pushes[0][0], "set", "first push at enable to a HAL that came meanwhile")
+        fixture.wait(lambda: hal.callback is not None)
         checks.that(hal.callback is not None, "expected the callback registered at enable, found none")
 
 
