@@ -11,6 +11,7 @@ from npu_conformance.faults.factories import IMPATIENCE, PATIENT, edited_fault, 
 from npu_conformance.faults.fault import FaultySubject, Variant
 from npu_conformance.faults.npu_manager import idle
 from npu_conformance.faults.npu_manager.boundary import INTERFACES, FaultyManager, faulty_manager
+from npu_conformance.faults.npu_manager.lifecycle import DecidesTwice
 from npu_conformance.faults.npu_scheduling import shapes
 from npu_conformance.faults.source_edits import EditedFault
 from npu_conformance.reference.manager import service
@@ -116,6 +117,7 @@ FAULTS = (
 
 VARIANTS = (
     Variant("manager-boundary-alone", "Nothing is changed.", faulty_manager(FaultyManager)),
+    Variant("manager-decides-twice", "Every decision is sent twice (NPU-LIF-005).", faulty_manager(DecidesTwice)),
     Variant("manager-aosp-profile", "Apps that declare nothing are ranked as others.", _plain("aosp")),
     Variant("manager-opportunistic-500", "Opportunistic has a number between normal and background.", _numbered(500)),
     Variant("manager-opportunistic-negative", "Opportunistic has a number below normal.", _numbered(-1)),

@@ -26,10 +26,11 @@ from npu_conformance.cts.lib.manager_client import (
     install_only,
 )
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.manager_events import without_repetitions
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.random_search import must
-from npu_conformance.specs.errors import Unsupported
+from npu_conformance.specs.errors import IllegalState, Unsupported
 from npu_conformance.specs.npu.manager import ManagerControl, ModelLoadStatusListener
 from npu_conformance.specs.npu.types import (
     UNLOAD_TIMEOUT_NS,
@@ -353,23 +354,6 @@ def _is_one_of(received: list[Notification], wanted: list[list[Notification]], w
     checks.member(received, wanted, what)
 
 
-def without_repetitions(notifications: Sequence[Notification]) -> list[Notification]:
-    """Leave out what freedom allows: repeated decisions and unload requests, a wait overtaken by its grant.
-
-    A completion that comes twice stays in.
-    """
-    kept: list[Notification] = []
-    for kind, status in notifications:
-        one: Notification = UNLOAD if kind == "unload" else (kind, status)
-        if kind != "complete" and kept[-1:] == [one]:
-            continue
-        if one == WAIT and kept[-1:] == [GRANT] and WAIT not in kept:
-            kept[-1:] = [WAIT, GRANT]
-            continue
-        kept.append(one)
-    return kept
-
-
 def may_become(received: list[Notification], wanted: list[Notification]) -> bool:
     """True where notifications to come can make what was received into what is wanted.
 
@@ -383,6 +367,15 @@ def need_ranking_of(context: CaseContext, profile: Literal["page", "aosp"]) -> N
     """NotApplicable under another profile: the public page's ranks declaring apps alone, AOSP's all."""
     if context.manifest.npu_profile != profile:
         raise NotApplicable(_OTHER_RANKING[profile])
+
+
+@contextmanager
+def limited_requests() -> Iterator[None]:
+    """NotApplicable where an app may not have as many requests as are submitted inside: how many is free."""
+    try:
+        yield
+    except IllegalState as error:
+        raise NotApplicable(f"an app may not have so many requests: {error}") from None
 
 
 @contextmanager

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping
 from npu_conformance.cts.lib import manager_dump
 from npu_conformance.cts.lib.manager_client import package_of
 from npu_conformance.cts.lib.manager_dump import ManagerDump
+from npu_conformance.harness.judge.callback_order import Broken
 from npu_conformance.harness.judge.manager_events import PARKED
-from npu_conformance.harness.judge.manager_model import Broken, ManagerModel
+from npu_conformance.harness.judge.manager_model import ManagerModel
 from npu_conformance.harness.judge.tracked_request import TrackedRequest
-from npu_conformance.specs.npu.types import Policy, SchedulingConfig
+from npu_conformance.specs.npu.types import MAX_PRIORITY, Policy, SchedulingConfig
 
 
 class DumpJudge:
@@ -83,7 +84,10 @@ def _named(policy: Policy | None) -> str:
 def _wrong_priorities(
     dump: ManagerDump, uids: list[int], at_hal: Mapping[int, SchedulingConfig] | None, ranks: Mapping[int, int]
 ) -> Iterator[Broken]:
-    """The table ascends, follows importances (NPU-PRI-002), and is the one that the HAL has."""
+    """The table ascends, follows importances (NPU-PRI-002), and is the one that the HAL has.
+
+    To the HAL the weakest may be unknown (NPU-HAL-007).
+    """
     priorities = [line.priority for line in dump.priorities if line.priority is not None]
     if priorities != sorted(priorities):
         yield "NPU-OBS-001", f"priorities in the order {priorities}"
@@ -95,7 +99,7 @@ def _wrong_priorities(
             yield "NPU-PRI-002", f"{_spelled(known.get(uid))} of uid {uid}, whose importance counts {rank}"
     for uid in uids if at_hal is not None else ():
         expected = at_hal[uid].priority if at_hal and uid in at_hal else None
-        if known.get(uid) != expected:
+        if known.get(uid) != expected and {known.get(uid), expected} != {None, MAX_PRIORITY}:
             what = f"{_spelled(known.get(uid))} of uid {uid}, which the HAL has with {_spelled(expected)}"
             yield "NPU-OBS-001", what
 

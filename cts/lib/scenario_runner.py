@@ -9,7 +9,8 @@ from npu_conformance.cts.lib.manager_fixture import ClientApp, ManagerFixture
 from npu_conformance.cts.lib.scenario_step import Step
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, Broken, ManagerModel
+from npu_conformance.harness.judge.callback_order import Broken
+from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, ManagerModel
 from npu_conformance.harness.judge.tracked_request import TrackedRequest
 from npu_conformance.harness.run.random_search import fail
 from npu_conformance.specs.errors import IllegalArgument
@@ -26,6 +27,7 @@ from npu_conformance.specs.npu.types import (
     ModelPriority,
     Policy,
     PolicyParameters,
+    SchedulingConfig,
     ThermalStatus,
 )
 
@@ -59,6 +61,8 @@ class ScenarioRunner:
         self._once_blockable: set[int] = set()
         """Apps of which an earlier version was one that may be blocked."""
         self._attributing: set[int] = set()
+        self._rights_changed: dict[int, tuple[RecordingHal, int]] = {}
+        """The HAL, and how many pushes it had got, when an app's right to attribute work was given or taken last."""
         self.model.opportunistic = opportunistic_of(fixture.context)
         self.priorities = (ModelPriority.NORMAL, 100, ModelPriority.BACKGROUND, self.model.opportunistic)
         first = None
@@ -162,17 +166,27 @@ class ScenarioRunner:
 
     def _entry(self, uid: int) -> Iterator[Broken]:
         found, expected = self.hal.table.get(uid), self.model.importance[uid]
-        if found is None:
-            if uid not in self._undeclared:
-                yield "NPU-PRI-009", f"no config of uid {uid} at the HAL"
+        if found is None and uid in self._undeclared:
             return
+        if found is None and expected != MAX_PRIORITY:
+            yield "NPU-PRI-009", f"no config of uid {uid} at the HAL, its importance counts {expected}"
+            return
+        found = found or _no_config(uid)
         if found.priority != expected and not (self.model.pressed and found.priority > expected):
             yield "NPU-PRI-005", f"priority {found.priority} of uid {uid} at the HAL, its importance counts {expected}"
-        if found.can_attribute_other_uid != (uid in self._attributing):
+        if found.can_attribute_other_uid != (uid in self._attributing) and not self._is_told_later(uid):
             yield "NPU-PRI-011", f"attribution of uid {uid} at the HAL: {found.can_attribute_other_uid}"
         if self._is_wrongly_blocked(uid) and uid not in self._once_blockable:
             rule = "NPU-ACC-009" if uid in self._undeclared else "NPU-ACC-008"
             yield rule, f"uid {uid} is not to be blocked, and has no direct access at the HAL"
+
+    def _is_told_later(self, uid: int) -> bool:
+        """A right counts by the next push about the app, or the next table: neither has come since it changed."""
+        hal, before = self._rights_changed.get(uid, (None, 0))
+        pushes = self.hal.pushes[before:]
+        return hal is self.hal and not any(
+            call == "set" or any(config.uid == uid for config in configs) for call, configs in pushes
+        )
 
     def _outdated(self) -> Iterator[str]:
         """Name the apps that are blocked for what they were before an update, which ought to count (NPU-PRI-012)."""
@@ -270,6 +284,7 @@ class ScenarioRunner:
 
     def _attribute(self, step: Step) -> None:
         (self._attributing.add if step.number else self._attributing.discard)(step.uid)
+        self._rights_changed[step.uid] = self.hal, len(self.hal.pushes)
         self.fixture.control.grant_permission(step.uid, ATTRIBUTION_PERMISSION, bool(step.number))
 
     def _work(self, step: Step) -> None:
@@ -328,3 +343,8 @@ class ScenarioRunner:
         if not listeners or tracked is None or tracked.dead:
             return tracked, None
         return tracked, listeners[0 if step.first else -1]
+
+
+def _no_config(uid: int) -> SchedulingConfig:
+    """What a HAL does with a uid that it has no config of (NPU-HAL-007)."""
+    return SchedulingConfig(uid, MAX_PRIORITY, has_direct_access=True, can_attribute_other_uid=False)

@@ -15,7 +15,7 @@ from npu_conformance.cts.lib.service_choices import (
     FLAGS,
     STRANGERS,
 )
-from npu_conformance.harness.judge.manager_model import Broken
+from npu_conformance.harness.judge.callback_order import Broken
 from npu_conformance.harness.judge.tracked_request import TrackedRequest
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.specs.errors import IllegalArgument, Unsupported
@@ -186,12 +186,14 @@ class ServiceRunner(ServiceCalls):
         self.suspended = True
 
     def _resume(self, step: Step) -> None:
-        """What the HAL has of the manager by then is the whole table, and the callback (NPU-OBS-005, NPU-PRI-006)."""
+        """What the HAL has of the manager by then is the whole table, and the callback (NPU-OBS-005, NPU-PRI-006).
+
+        A HAL that knows the manager may get the table by either call, and keeps the callback that it has.
+        """
         before = len(self.hal.pushes)
         was_suspended, self.suspended = self.suspended, False
         if was_suspended:  # somebody else may have had the HAL meanwhile
             self.hal.table.clear()
-            self.hal.callback = None
         self._root("enable")
         self.fixture.settle()
         if was_suspended and not self.absent:
@@ -217,10 +219,12 @@ class ServiceRunner(ServiceCalls):
             self._judge_introduction(0)
 
     def _judge_introduction(self, before: int) -> None:
+        """before: how many pushes the HAL had got from the manager before; none where it is new."""
         calls = [call for call, _ in self.hal.pushes[before:]]
-        if calls[:1] != ["set"] or self.hal.callback is None:
+        has_table = bool(calls) if before else calls[:1] == ["set"]
+        if not has_table or self.hal.callback is None:
             what = f"a HAL to be introduced got the pushes {calls}, callback: {self.hal.callback is not None}"
-            self.fail("NPU-PRI-006" if calls[:1] != ["set"] else "NPU-PRI-007", what)
+            self.fail("NPU-PRI-007" if has_table else "NPU-OBS-005" if before else "NPU-PRI-006", what)
         missing = {ROOT_UID, SYSTEM_UID} - {*self.hal.table}
         if missing:
             self.fail("NPU-PRI-006", f"no configs of the uids {sorted(missing)} in the table for a HAL")
@@ -271,6 +275,7 @@ class ServiceRunner(ServiceCalls):
         self._undeclared.discard(uid)
         self._once_blockable.discard(uid)
         self._attributing.discard(uid)
+        self._rights_changed.pop(uid, None)
         self._targets.pop(uid, None)
         self._importance[uid] = MAX_PRIORITY
         self._rank(uid)

@@ -14,13 +14,15 @@ from npu_conformance.cts.lib.service_runner import ServiceRunner
 from npu_conformance.harness.judge.tracked_request import TrackedRequest
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.errors import IllegalArgument, SecurityDenied, Unsupported
+from npu_conformance.specs.errors import IllegalArgument, IllegalState, SecurityDenied, Unsupported
 from npu_conformance.specs.npu.manager import ModelLoadStatusListener
 from npu_conformance.specs.npu.types import ROOT_UID, SHELL_UID, SYSTEM_UID, UNLOAD_TIMEOUT_NS, Importance
 
 _NS = 1_000_000_000
 _NO_APPS = {ROOT_UID: Importance.FOREGROUND, SYSTEM_UID: Importance.FOREGROUND, SHELL_UID: Importance.GONE}
 """Who asks though no app of the scenario has its uid, and what it counts as."""
+_FEW = 8
+"""So many requests of an app every manager has room for, as other cases have it, too."""
 _SLACK = 0.05
 """Of the time for an unload: what steps between two pauses take at the most."""
 
@@ -35,7 +37,7 @@ class UpheavalRunner(ServiceRunner):
         """The processes of root, the system and the shell."""
         self._refused: set[int] = set()
         """Which of them may not ask."""
-        self._bereaved: list[TrackedRequest] = []
+        self._bereaved: set[TrackedRequest] = set()
         """Requests of other processes of an app of which one has just died."""
         self._closed: set[Client] = set()
         """Processes whose connections have ended: nobody can call over them."""
@@ -92,8 +94,9 @@ class UpheavalRunner(ServiceRunner):
         self.model.finished = None
 
     def _ask(self, step: Step) -> None:
-        """Who is no app may be refused; root and the system are never weaker than a foreground app (NPU-PRI-003).
+        """Who is no app may be refused, and who has many requests already; how many is free.
 
+        Root and the system are never weaker than a foreground app (NPU-PRI-003).
         While something is under way no id is used again: it would be open which request a callback is about.
         """
         if step.uid in self._refused or (self.joins_in and self.tracked(step) is not None):
@@ -105,13 +108,17 @@ class UpheavalRunner(ServiceRunner):
                 raise
             self._refused.add(step.uid)
             self.model.requests.pop()
+        except IllegalState:
+            if sum(tracked.uid == step.uid for tracked in self.model.live) <= _FEW:
+                raise
+            self.model.requests.pop()
 
     def _judge(self) -> None:
         if self._bereaved:
             self.fixture.settle()
             self._receive()
             self._mourn([tracked for tracked in self._bereaved if not tracked.ended])
-            self._bereaved = []
+            self._bereaved.clear()
         super()._judge()
 
     def _mourn(self, left: list[TrackedRequest]) -> None:
@@ -139,7 +146,7 @@ class UpheavalRunner(ServiceRunner):
         if not self.model.gates or all(client.pid != step.number for client in self._processes(step.uid)):
             return
         self._bury(step.uid, step.number)
-        self._bereaved += [tracked for tracked in self.model.live if tracked.uid == step.uid]
+        self._bereaved |= {tracked for tracked in self.model.live if tracked.uid == step.uid}
         self.fixture.control.kill_client(step.uid, step.number)
         app = self.apps[step.uid]
         if not app.client.alive:
@@ -155,7 +162,7 @@ class UpheavalRunner(ServiceRunner):
         ending = app.client
         self._closed.add(ending)
         self._bury_only([ending])
-        self._bereaved += [tracked for tracked in self.model.live if tracked.uid == step.uid]
+        self._bereaved |= {tracked for tracked in self.model.live if tracked.uid == step.uid}
         ending.process.close()
         app.client = next(iter(self._processes(step.uid)[::-1]), ending)
         if app.client is ending:

@@ -20,6 +20,7 @@ from npu_conformance.cts.lib.manager_observation import shell_of
 from npu_conformance.cts.lib.manager_work import inferences_succeed
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.manager_events import without_repetitions
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
@@ -111,7 +112,7 @@ def calls_without_permission(context: CaseContext) -> None:
     camera.flush()
     if permissive:
         context.warn_quality(f"callable without {PERMISSION}: {', '.join(permissive)}")
-    elif (camera.recorder.of(1), camera.recorder.of(2)) != ([GRANT], []):
+    elif (without_repetitions(camera.recorder.of(1)), camera.recorder.of(2)) != ([GRANT], []):
         context.warn_quality(f"calls rejected without {PERMISSION} had an effect all the same")
 
 

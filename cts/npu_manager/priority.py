@@ -56,16 +56,18 @@ def follows_importance(context: CaseContext) -> None:
 
 @cases.case("changes_are_updates", "NPU-PRI-005")
 def changes_are_updates(context: CaseContext) -> None:
-    """A change is pushed with the updating call and names the app alone; the replacing call would forget the others."""
+    """A change is pushed with the updating call, which changes no other app; the replacing call would forget them."""
     fixture = ManagerFixture(context)
     with recording_hal(fixture) as hal:
-        app = fixture.app(CACHED)
-        hal.expect(app.uid, CACHED)
-        before = len(hal.pushes)
+        app, other = fixture.app(CACHED), fixture.app(FOREGROUND)
+        hal.expect(other.uid, FOREGROUND)
+        before, pushes = dict(hal.table), len(hal.pushes)
         app.moves(VISIBLE)
         hal.expect(app.uid, VISIBLE)
-        calls = [(call, [config.uid for config in configs]) for call, configs in hal.pushes[before:]]
-        checks.equal(calls, [("update", [app.uid])], "pushes at a change of importance")
+        calls = [call for call, _ in hal.pushes[pushes:]]
+        checks.equal({*calls}, {"update"}, "pushes at a change of importance")
+        changed = [uid for uid, config in before.items() if hal.table.get(uid) != config]
+        checks.equal(changed, [app.uid], "uids whose configs a change of importance has changed")
 
 
 @cases.case("pushed_before_policy", "NPU-PRI-005", "NPU-PRI-013")

@@ -64,7 +64,9 @@ class _ForgetsAnEarlyCancellation(FaultyManager):
             super().cancel_model_load(request)
 
 
-class _DecidesTwice(FaultyManager):
+class DecidesTwice(FaultyManager):
+    """Every decision comes twice: NPU-LIF-005 asks for one at least."""
+
     def on_can_load_model(self, *decision: Any) -> None:
         super().on_can_load_model(*decision)
         super().on_can_load_model(*decision)
@@ -187,7 +189,6 @@ FAULTS = (
     manager_fault("forgets-an-early-cancellation",
                   "Ignores the cancellation of a request whose decision was not delivered yet.", "NPU-LIF-011",
                   "lifecycle.cancel_at_once", _ForgetsAnEarlyCancellation),
-    manager_fault("decides-twice", "Sends every decision twice.", "NPU-LIF-005", "lifecycle.grant", _DecidesTwice),
     manager_fault("never-decides", "Leaves every request without an answer.", "NPU-LIF-005", "lifecycle.grant",
                   _NeverDecides),
     manager_fault("decides-before-returning", "Calls the client back from inside its own call.", "NPU-LIF-001",

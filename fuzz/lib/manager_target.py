@@ -32,7 +32,8 @@ from npu_conformance.fuzz.lib.manager_steps import (
     is_sendable,
 )
 from npu_conformance.fuzz.lib.scheduling_fixture import Answer, call
-from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, Broken, ManagerModel
+from npu_conformance.harness.judge.callback_order import Broken
+from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, ManagerModel
 from npu_conformance.harness.judge.tracked_request import TrackedRequest
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.errors import IllegalArgument, IllegalState
@@ -298,9 +299,8 @@ class _Play:
         found = [("NPU-PRI-005", each) for each in self._fixture.hal.wrong]
         for uid, importance in self._model.importance.items():
             config = self._fixture.hal.table.get(uid)
-            weakened = self._model.pressed and config is not None and config.priority > importance
-            if not weakened and (config is None or config.priority != importance):
-                priority = None if config is None else config.priority
+            priority = MAX_PRIORITY if config is None else config.priority  # NPU-HAL-007
+            if priority != importance and not (self._model.pressed and config and priority > importance):
                 found.append(("NPU-PRI-005", f"priority {priority} of uid {uid} at the HAL, importance {importance}"))
         return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -66,3 +67,20 @@ class CallbackRecorder(ModelLoadRequestCallback):
     def of(self, identifier: int) -> list[Notification]:
         """The notifications about the request with this id, in order."""
         return [event.notification for event in self.events if event.request.id == identifier]
+
+
+def without_repetitions(notifications: Sequence[Notification]) -> list[Notification]:
+    """Leave out what freedom allows: repeated decisions and unload requests, a wait overtaken by its grant.
+
+    A completion that comes twice stays in, and unload requests lose their reasons.
+    """
+    kept: list[Notification] = []
+    for kind, status in notifications:
+        one: Notification = (kind, None if kind == "unload" else status)
+        if kind != "complete" and kept[-1:] == [one]:
+            continue
+        if one == WAIT and kept[-1:] == [GRANT] and WAIT not in kept:
+            kept[-1:] = [WAIT, GRANT]
+            continue
+        kept.append(one)
+    return kept

@@ -10,15 +10,12 @@ import itertools
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from npu_conformance.harness.judge.manager_events import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Event
+from npu_conformance.harness.judge.callback_order import Broken, out_of_order
+from npu_conformance.harness.judge.manager_events import CANCELLED, GRANT, PARKED, WAIT, Event
 from npu_conformance.harness.judge.tracked_request import TrackedRequest
-from npu_conformance.specs.npu.types import ModelPriority, Policy, UnloadReason
+from npu_conformance.specs.npu.types import ModelPriority, Policy
 
 DEFAULT_WEIGHTS: Mapping[int, int] = {0: 1, 1: 2, 2: 4}
-
-
-Broken = tuple[str, str]
-"""The requirement that is broken, and how."""
 
 
 @dataclass
@@ -77,6 +74,7 @@ class ManagerModel:
         self.finished = None
         for tracked in self.requests:
             tracked.new_events = []
+            tracked.was_loaded = tracked.loaded
 
     def replace_policy(self, policy: Policy, maximum: int, weights: Mapping[int, int] = DEFAULT_WEIGHTS) -> None:
         """The policy was set: all requests end, with one more callback each at the most."""
@@ -110,7 +108,7 @@ class ManagerModel:
     def broken(self) -> Iterator[Broken]:
         """Name each promise that is broken after a step, by its requirement."""
         for tracked in self.requests:
-            yield from self._in_order(tracked)
+            yield from out_of_order(tracked, busy=self.busy, replaced=self.replaced, pressing=self.pressing)
             if not tracked.ended:
                 yield from self._answered(tracked)
         if not self.gates:
@@ -130,6 +128,7 @@ class ManagerModel:
         yield from self._asked_once()
         yield from self._least_recent_first()
         yield from self._idle_under_pressure()
+        yield from self._shrinks_under_pressure()
 
     def _asked_once(self) -> Iterator[str]:
         """Nobody is asked to unload again before it has answered (NPU-LIF-017)."""
@@ -164,50 +163,6 @@ class ManagerModel:
     def _rank_of(self, uid: int) -> tuple[int, int]:
         return self.importance[uid], self.worked.get(uid, 0)
 
-    def _in_order(self, tracked: TrackedRequest) -> Iterator[Broken]:
-        """Each callback was allowed where it came (NPU-LIF-006, -010 to -013, -016, -019, -022)."""
-        new = [event.notification for event in tracked.new_events]
-        before = tracked.earlier_events
-        if new and ((tracked.dead and not self.busy) or any(event.kind == "complete" for event in before)):
-            yield (
-                "NPU-LIF-019" if tracked.dead else "NPU-LIF-013",
-                f"{tracked.name}: {tracked.new_events[0]} after its end",
-            )
-        if any(kind == "complete" for kind, _ in new[:-1]) and new[-1][0] != "complete":
-            yield "NPU-LIF-013", f"{tracked.name}: {tracked.new_events[-1]} after its completion"
-        if new and tracked.dropped and not self.replaced:
-            yield "NPU-LIF-022", f"{tracked.name}: {tracked.new_events[0]} though its policy was replaced before"
-        if new.count(GRANT) > 1:
-            yield "NPU-POL-010", f"{tracked.name}: granted {new.count(GRANT)} times at once"
-        was_granted = any(event.notification == GRANT for event in before)
-        if GRANT in new and tracked.loaded and (was_granted or not tracked.ungranted):
-            yield "NPU-LIF-009", f"{tracked.name}: granted though it is loaded"
-        if any(kind == "unload" for kind, _ in new) and not tracked.loaded:
-            yield "NPU-LIF-016", f"{tracked.name}: asked to unload though it was not reported as loaded"
-        if sum(kind == "complete" for kind, _ in new) > 1:
-            yield (
-                "NPU-LIF-011" if CANCELLED in new else "NPU-LIF-010",
-                f"{tracked.name}: completed {new.count(CANCELLED) + new.count(COMPLETE)} times",
-            )
-        if COMPLETE in new and not tracked.unloaded:
-            yield "NPU-LIF-010", f"{tracked.name}: COMPLETE though its client unloaded nothing"
-        if CANCELLED in new and not self._may_cancel(tracked):
-            yield (
-                "NPU-POL-014" if tracked.loaded else "NPU-POL-022",
-                f"{tracked.name}: cancelled though it is {'loaded' if tracked.loaded else 'parked'}",
-            )
-        for event in tracked.new_events:
-            if event.kind == "unload" and event.status not in (None, *UnloadReason):
-                yield "NPU-LIF-018", f"{tracked.name}: unload reason {event.status} is not defined"
-
-    def _may_cancel(self, tracked: TrackedRequest) -> bool:
-        """The manager may cancel what was granted or waits for it; parked and loaded requests only its client may."""
-        if tracked.cancelled or tracked.dropped or self.pressing:
-            return True
-        if self.busy:  # what its client said of it may have crossed the cancellation
-            return any(event.notification in (GRANT, WAIT) for event in tracked.events)
-        return not tracked.loaded and tracked.decision in (GRANT[1], WAIT[1])
-
     def _answered(self, tracked: TrackedRequest) -> Iterator[Broken]:
         """Nobody is left without an answer (NPU-LIF-005, -010, -011, NPU-POL-003, NPU-POL-011)."""
         if not tracked.events and not tracked.loaded:
@@ -226,9 +181,9 @@ class ManagerModel:
         granted = [tracked for tracked in self.live if tracked.is_newly_granted]
         if self.busy and (self.pressing or any(tracked.ungranted for tracked in self.live)):
             return
-        most = self.maximum - 1 if self.pressed else self.maximum
+        most = self._most_left if self.pressed else self.maximum
         if granted and self.used > most:
-            what = "under pressure the budget is less than" if self.pressed else "the budget is"
+            what = "under pressure the budget is less than" if most < self.maximum else "the budget is"
             weigh = f"granted and loaded models weigh {self.used}, {what} {self.maximum}"
             yield (
                 "NPU-POL-027" if self.pressed else "NPU-POL-010",
@@ -272,12 +227,26 @@ class ManagerModel:
 
     def _makes_room_under_pressure(self) -> Iterator[Broken]:
         """Models leave until less than the whole budget is held by those that may stay (NPU-POL-026)."""
-        staying = sum(tracked.weight for tracked in self.live if tracked.holds and not tracked.asked)
-        if self.pressed and not self.replaced and staying >= self.maximum:
+        if self.pressed and not self.replaced and self._staying > self._most_left:
             yield (
                 "NPU-POL-026",
-                f"under pressure models that weigh {staying} may stay, the whole budget is {self.maximum}",
+                f"under pressure models that weigh {self._staying} may stay, the whole budget is {self.maximum}",
             )
+
+    def _shrinks_under_pressure(self) -> Iterator[str]:
+        """Pressure ought to leave less than a budget of 1, too, though a part of it may be rounded up to all of it."""
+        if self.gates and self.pressed and not self.replaced and self._staying >= self.maximum:
+            yield f"under pressure models that weigh {self._staying} may stay, the whole budget is {self.maximum}"
+
+    @property
+    def _staying(self) -> int:
+        """What the models weigh that have budget, and have not been asked to leave."""
+        return sum(tracked.weight for tracked in self.live if tracked.holds and not tracked.asked)
+
+    @property
+    def _most_left(self) -> int:
+        """Pressure leaves less than the whole budget; of one that is 1 the next smaller would be none."""
+        return max(1, self.maximum - 1)
 
     def _opportunistic_last(self) -> Iterator[Broken]:
         """No opportunistic request goes before an earlier normal one of its uid (NPU-REQ-004)."""

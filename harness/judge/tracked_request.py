@@ -13,7 +13,7 @@ class TrackedRequest:
     """A request as its client knows it.
 
     events: all callbacks about it so far; new_events: those of the newest step.
-    loaded, unloaded, cancelled: what the client did about it.
+    loaded, unloaded, cancelled: what the client did about it. was_loaded: it was loaded before the newest step.
     dropped: the policy it belonged to is gone. overdue: it did not answer an unload request in time.
     """
 
@@ -23,6 +23,7 @@ class TrackedRequest:
     events: list[Event] = field(default_factory=list)
     new_events: list[Event] = field(default_factory=list)
     loaded: bool = False
+    was_loaded: bool = False
     ungranted: bool = False
     unloaded: bool = False
     cancelled: bool = False
@@ -72,8 +73,10 @@ class TrackedRequest:
 
     @property
     def is_newly_granted(self) -> bool:
-        """It was granted in the newest step."""
-        return any(event.notification == GRANT for event in self.new_events)
+        """It was granted in the newest step, and not only told again of the grant that it had before."""
+        decisions = [event.status for event in self.new_events if event.kind == "decision"]
+        has_grant = self.earlier_decision == GRANT[1]
+        return GRANT[1] in decisions and not (has_grant and set(decisions) == {GRANT[1]})
 
     @property
     def holds(self) -> bool:

@@ -10,7 +10,8 @@ import pytest
 from npu_manager import ReferenceFixture
 
 from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Notification
-from npu_conformance.cts.lib.manager_fixture import LARGE, UNLOAD, may_become, without_repetitions
+from npu_conformance.cts.lib.manager_fixture import LARGE, UNLOAD, may_become
+from npu_conformance.harness.judge.manager_events import without_repetitions
 from npu_conformance.harness.judge.verdicts import Failed
 
 ALL = (GRANT, WAIT, PARKED, UNLOAD, COMPLETE, CANCELLED)

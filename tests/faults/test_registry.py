@@ -33,7 +33,7 @@ SAMPLE = [
     "mean-keep-dims-ignored", "drift-of-float16", "tile-remainder-not-written", "validate-zero-point",
     "clause-activation-unchecked", "query-capabilities-unsorted", "support-of-the-invalid", "prepare-notifies-twice",
     "prepare-never-notifies", "execute-notifies-twice", "memory-input-as-scratch", "timing-device-above-driver",
-    "request-offset-wraps", "host-segfaults", "host-garbage", "manager-decides-twice", "harness-verdict-lost",
+    "request-offset-wraps", "host-segfaults", "host-garbage", "manager-completes-twice", "harness-verdict-lost",
     "harness-waiver-never-expires", "harness-tolerance-not-applied",
     "cache-verified-then-read-again", "restore-by-token", "qos-success-unwritten",
     "mutations-location-wraps", "mutations-order-of-main-alone", "requests-data-in-padding",

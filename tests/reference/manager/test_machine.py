@@ -54,7 +54,7 @@ def test_an_orderly_life_breaks_nothing() -> None:
         ("after its end", [tracked(1, GRANT, COMPLETE, GRANT, new=1)]),
         ("after its completion", [tracked(1, GRANT, COMPLETE, UNLOAD, loaded=True, new=2)]),
         ("completed 2 times", [tracked(1, GRANT, CANCELLED, CANCELLED, new=2)]),
-        ("granted 2 times", [tracked(1, GRANT, GRANT, new=2)]),
+        ("granted 2 times", [tracked(1, GRANT, PARKED, GRANT, new=3)]),
         ("granted though it is loaded", [tracked(1, GRANT, GRANT, loaded=True, new=1)]),
         ("not reported as loaded", [tracked(1, GRANT, UNLOAD, new=1)]),
         ("unloaded nothing", [tracked(1, GRANT, COMPLETE, new=1)]),
@@ -68,6 +68,13 @@ def test_an_orderly_life_breaks_nothing() -> None:
 )
 def test_each_promise_can_be_broken(message: str, requests: list[TrackedRequest]) -> None:
     assert message in broken(*requests)
+
+
+def test_a_grant_that_is_told_again_is_no_further_grant() -> None:
+    assert broken(tracked(1, GRANT, GRANT, new=2)) == ""
+    again = tracked(1, GRANT, GRANT, new=1)
+    assert broken(again, tracked(2, GRANT, loaded=True)) == ""
+    assert "granted and loaded models weigh 8" in broken(tracked(1, PARKED, GRANT, new=1), tracked(2, GRANT))
 
 
 def test_a_broken_promise_names_its_requirement() -> None:
@@ -84,7 +91,13 @@ def test_a_broken_promise_names_its_requirement() -> None:
 def test_where_several_things_happen_at_once_what_may_have_crossed_breaks_nothing() -> None:
     crossed = tracked(1, GRANT, CANCELLED, loaded=True, new=1)
     assert broken(crossed, busy=True) == ""
-    assert "cancelled though it is parked" in broken(tracked(1, PARKED, CANCELLED, new=1), busy=True)
+    never_told_of_its_grant = tracked(1, PARKED, CANCELLED, new=1)
+    assert broken(never_told_of_its_grant, busy=True) == ""
+    loaded_before = tracked(1, PARKED, CANCELLED, loaded=True, new=1)
+    loaded_before.was_loaded = True
+    assert "cancelled though it is loaded" in broken(loaded_before, busy=True)
+    told_again = tracked(1, GRANT, GRANT, loaded=True, new=1)
+    assert broken(told_again, busy=True) == ""
     dead = tracked(1, GRANT, new=1)
     dead.dead = True
     assert broken(dead, busy=True) == ""
@@ -113,6 +126,13 @@ def test_the_weakest_leave_first_and_enough_of_them_under_pressure() -> None:
     wanted = tracked(3, WAIT, new=1)
     assert "less important, stays" in broken(asked, weaker, wanted, importance={1: 200, 2: 400, 3: 100})
     assert "may stay" in broken(tracked(1, GRANT, loaded=True), pressed=True, eased=False)
+
+
+def test_pressure_that_leaves_one_of_one_is_doubtful_and_breaks_nothing() -> None:
+    held = tracked(1, GRANT, loaded=True, weight=1)
+    model = ManagerModel(Policy.TURN_TAKING, 1, requests=[held], importance={1: 200}, pressed=True, eased=False)
+    assert list(model.broken()) == []
+    assert "may stay" in "; ".join(model.doubtful())
 
 
 def test_an_opportunistic_request_does_not_go_before_an_earlier_normal_one() -> None:
