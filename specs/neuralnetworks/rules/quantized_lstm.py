@@ -38,4 +38,5 @@ RULES = rules(
     clause(
         "C11", "model", "The cell state that comes out has a scale that is a power of two, at most 2^-9.", _cell_scale
     ),
+    text_alone=("C5", "C8"),
 )
