@@ -74,6 +74,7 @@ class Priorities:
     def forget(self, uid: int) -> bool:
         """End the tracking of an app that is gone (NPU-PRI-010); return True where it was tracked."""
         self._importance.pop(uid, None)
+        self._blocked.discard(uid)  # another app that gets the uid is told of, too
         return uid not in FIXED and self._table.pop(uid, None) is not None
 
     def refresh(self, uid: int) -> bool:
