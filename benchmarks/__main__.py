@@ -73,6 +73,8 @@ def main() -> int:
     parser.add_argument("--store", action="store_true", help="keep the ratios for later checks")
     arguments = parser.parse_args()
     if arguments.check or arguments.store:
+        if arguments.groups or arguments.json or arguments.onnx_python:
+            parser.error("--check and --store measure the ratios alone, and take nothing else")
         return _ratios(store=arguments.store)
     groups = GROUPS | {"throughput": partial(bench_throughput.figures, arguments.onnx_python)}
     unknown = [name for name in arguments.groups if name not in groups]
@@ -96,11 +98,14 @@ def _ratios(*, store: bool) -> int:
     if store:
         check.store(bench_ratios.figures())
         return 0
-    lost = False
+    lost, gone = False, check.stored()
     for figure in check.judged(bench_ratios.figures(), check.stored()):
         print(_row(figure), flush=True)
         lost |= figure.verdict == "MISSED"
-    return int(lost)
+        gone.pop(figure.name)
+    for name in gone:
+        print(f"{name:42} GONE: it is in {check.BASELINE.name}, and was not measured")
+    return int(lost or bool(gone))
 
 
 def _print_machine() -> None:

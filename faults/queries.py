@@ -109,6 +109,9 @@ FAULTS = (
     _fault("capabilities-later-type", "A 1.2 driver lists a type of 1.3.", "NNHAL-QUERY-009",
            "capabilities.known_types", _capabilities(_listing(lambda listed: (
                *listed, types.OperandPerformance(OperandType.TENSOR_QUANT8_ASYMM_SIGNED, _INFO)))), Version.V1_2),
+    _fault("capabilities-of-no-type", "The performance of no type is told: each counts as the slowest possible.",
+           "NNHAL-QUERY-009", "capabilities.known_types", _capabilities(_listing(lambda _: ())),
+           detected_as="quality-warning"),
     _fault("version-string-empty", "The version string is empty.", "NNHAL-QUERY-011", "version_string.not_empty",
            _NoVersion),
     _fault("type-unknown", "The device type is 7.", "NNHAL-QUERY-013", "type.legal", _UnknownType),

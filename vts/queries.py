@@ -32,6 +32,9 @@ from npu_conformance.vts.lib import addition
 
 cases = CaseGroup("vts.queries", group=Group.QUERIES)
 
+_WITHOUT_PERFORMANCE = {OperandType.SUBGRAPH, OperandType.OEM, OperandType.TENSOR_OEM_BYTE}
+"""Types that a framework need not know the performance of: those of graphs, and of a vendor's own."""
+
 _EXTENSION_NAME = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
 
 
@@ -50,7 +53,9 @@ def capabilities_positive(context: CaseContext) -> None:
             checks.that(value > 0 and not math.isnan(value), f"{name}.{field}: expected > 0, found {value}")
 
 
-@cases.case("capabilities.fields_of_version", "NNHAL-QUERY-005", "NNHAL-QUERY-008", "NNHAL-QUERY-027")
+@cases.case(
+    "capabilities.fields_of_version", "NNHAL-QUERY-005", "NNHAL-QUERY-008", "NNHAL-QUERY-027", scope=Scope.SMOKE
+)
 def capabilities_fields(context: CaseContext) -> None:
     """The fields that the device's version defines are filled in."""
     capabilities = context.device.get_capabilities()
@@ -76,11 +81,14 @@ def capabilities_without_subgraph(context: CaseContext) -> None:
 
 @cases.case("capabilities.known_types", "NNHAL-QUERY-009", since=Version.V1_2)
 def capabilities_known_types(context: CaseContext) -> None:
-    """Types may be left out of the performance list; those listed exist in the device's version."""
-    for entry in context.device.get_capabilities().operand_performance:
-        info = OPERAND_TYPES.get(entry.type)
-        known = info is not None and info.since <= context.version
-        checks.that(known, f"capabilities.operandPerformance lists type {entry.type}, unknown to {context.version}")
+    """Types in the performance list exist in the device's version; those that are left out are a warning."""
+    listed = [entry.type for entry in context.device.get_capabilities().operand_performance]
+    known = {kind for kind, info in OPERAND_TYPES.items() if info.since <= context.version}
+    for kind in listed:
+        checks.that(kind in known, f"capabilities.operandPerformance lists type {kind}, unknown to {context.version}")
+    if omitted := known - _WITHOUT_PERFORMANCE - set(listed):
+        names = ", ".join(OperandType(kind).name for kind in sorted(omitted))
+        context.warn_quality(f"capabilities.operandPerformance leaves out {names}: they count as the slowest possible")
 
 
 @cases.case("version_string.not_empty", "NNHAL-QUERY-011", since=Version.V1_2, scope=Scope.SMOKE)

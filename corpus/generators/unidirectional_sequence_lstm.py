@@ -13,11 +13,10 @@ from npu_conformance.corpus.generators._recurrent import MANY_STEPS
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import Vectors, positive, rejection, replaced
 from npu_conformance.corpus.generators.data import dyadic
-from npu_conformance.corpus.generators.operands import Operands, boolean, int32, scalar, tensor
+from npu_conformance.corpus.generators.operands import Operands, boolean, int32, tensor
 from npu_conformance.corpus.generators.types import FLOAT32
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
-from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 OPERATION = "UNIDIRECTIONAL_SEQUENCE_LSTM"
 
@@ -124,8 +123,6 @@ def _rejected() -> Vectors:
     yield _rejection("states_of_batch_major", "C7", small, replace(short, time=3), turned)
     yield _rejection("output_size_without_projection", "C8", small, short, _other_output_size(small, short))
     yield _rejection("activation_2", "C9", small, short, {"activation": int32(2)})
-    for name in ("cell_clip", "proj_clip"):
-        yield _rejection(f"negative_{name}", "C10", small, short, {name: scalar(OperandType.FLOAT32, -0.5)})
     yield from _rejected_models(small, short)
 
 

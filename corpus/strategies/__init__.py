@@ -8,7 +8,7 @@
     def test_my_driver(vector):
         model = build_model(vector, Version.V1_2).model              # of corpus.wire_model
         request = build_request(vector, vector.examples[0], Version.V1_2)
-        expected = strategies.expected(vector)                       # by the oracles
+        expected = strategies.expected(vector)                       # by the oracles; compare within bounds
 
 Shapes and parameters are what Hypothesis draws, so that it shrinks structure; elements come from a numpy generator
 with a drawn seed. A caller with another source of decisions (a fuzzer's bytes) uses `draw`. Recipes, one for each

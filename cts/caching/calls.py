@@ -91,7 +91,7 @@ def data_files_only(context: CaseContext) -> None:
     cached = _Cached(context, _script(0, 1))
     for expected in ("prepare_model", _FROM_CACHE):
         cached.compile()
-        checks.equal(cached.calls()[0], (expected, 0, 1), "first call for a cache of data files")
+        checks.equal(cached.calls()[:1], [(expected, 0, 1)], "first call for a cache of data files")
 
 
 def _declare_failure(name: str, misbehaviour: Misbehaviour) -> None:
@@ -120,8 +120,8 @@ def from_cache_dies(context: CaseContext) -> None:
         cached.calls()
         cached.compile(*devices)
         found = cached.calls()
-        checks.equal(found[0], (_FROM_CACHE, 1, 2), "first call for a cache that kills")
-        checks.equal(found[-1], ("prepare_model", 1, 2), "last call for a cache that kills")
+        checks.equal(found[:1], [(_FROM_CACHE, 1, 2)], "first call for a cache that kills")
+        checks.equal(found[-1:], [("prepare_model", 1, 2)], "last call for a cache that kills")
         cached.app.close()
 
 
@@ -180,7 +180,9 @@ def _declare_missing(models: int, data: int, missing: int) -> None:
         cached = _Cached(context, _script(models, data))
         cached.compile()
         cached.calls()
-        cached.folder.files()[missing].unlink()
+        files = cached.folder.files()
+        checks.equal(len(files), models + data, "files of the cache")
+        files[missing].unlink()
         cached.compile()
         checks.equal(cached.calls(), [("prepare_model", models, data)], "calls for a cache that lacks a file")
         cached.compile()
@@ -231,9 +233,8 @@ def deadline(context: CaseContext) -> None:
     options = Options(timeout_ns=_HOUR, cache=(folder.argument, _TOKEN))
     for _ in range(2):
         app.computes_rightly(app.compiled(add(), "one", options=options))
-    calls = app.calls("one", "prepare_model")
-    checks.equal(_plain(calls[-1].method), _FROM_CACHE, "the last preparation")
-    for call in calls:
+    checks.equal(_plain(app.last_call("one", "prepare_model").method), _FROM_CACHE, "the last preparation")
+    for call in app.calls("one", "prepare_model"):
         checks.that(0 < call.deadline_ns < 2**63, f"deadline in {call.method}: expected one, found {call.deadline_ns}")
 
 

@@ -244,7 +244,7 @@ def hints_of_compilations(context: CaseContext) -> None:
             if name == "with_cache":
                 app.succeed("compilation_set_caching", compilation, folder.argument, bytes(range(32)))
             app.succeed("compilation_finish", compilation)
-            call = app.calls("one", "prepare_model")[-1]
+            call = app.last_call("one", "prepare_model")
             _judge_hints(call)
             files = (2, 1) if name == "with_cache" else (0, 0)
             checks.equal((call.model_cache, call.data_cache), files, "files for the model and for data")
@@ -378,7 +378,7 @@ def each_compilation(context: CaseContext) -> None:
         app.succeed("compilation_set_timeout", compilation, _HOUR)
         _hint(app, "compilation", compilation)
         app.succeed("compilation_finish", compilation)
-        call = app.calls("one", "prepare_model")[-1]
+        call = app.last_call("one", "prepare_model")
         _judge_hints(call)
         checks.equal((call.preference, call.priority), (preference, Priority.HIGH), "preference and priority")
         checks.that(0 < call.deadline_ns < 2**63, f"expected a deadline, found {call.deadline_ns}")

@@ -245,8 +245,9 @@ def allocation(context: CaseContext) -> None:
         app = ScriptedApp(context, _mortal("allocate", count=2, restarts=restarts))
         compiled = app.compiled(add())
         made = described(app, (Role("input", compiled.handle, 0),))
-        if made is not None:
-            checks.equal(app.calls("mortal", "allocate")[-1].status, ErrorStatus.DEVICE_UNAVAILABLE, "the driver's end")
+        asked = app.calls("mortal", "allocate") if made is not None else []
+        for call in asked[-1:]:  # a runtime may ask no driver for memory
+            checks.equal(call.status, ErrorStatus.DEVICE_UNAVAILABLE, "the driver's end")
         app.close()
 
 

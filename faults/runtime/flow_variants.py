@@ -24,6 +24,18 @@ _NO_DEVICE_MEMORY = SourceEdit(
 )
 
 
+_NO_MEMORY_OF_DRIVERS = SourceEdit(
+    "reference.runtime.planning.memory_maker", "_only_driver", "if not steps:", "if True:"
+)
+
+_CPU_FIRST = SourceEdit(
+    "reference.runtime.planning.compiler",
+    "ReferenceCompiler.devices",
+    "(*self._drivers, self._cpu)",
+    "(self._cpu, *self._drivers)",
+)
+
+
 def _checked_before(place: str, find: str, check: str) -> SourceEdit:
     """place: module and function of the objects of the runtime. find: what is done first there, but for this check."""
     module, _, function = place.partition(":")
@@ -77,6 +89,16 @@ VARIANTS = [
         "runtime-no-device-memory",
         "A runtime that gives no memory from descriptors.",
         edited_runtime((_NO_DEVICE_MEMORY,)),
+    ),
+    Variant(
+        "runtime-asks-no-driver-for-memory",
+        "A runtime that keeps memory from descriptors itself, and gives none for an explicit list of drivers.",
+        edited_runtime((_NO_MEMORY_OF_DRIVERS,)),
+    ),
+    Variant(
+        "runtime-cpu-comes-first",
+        "The CPU comes before the drivers: which order devices have is not said.",
+        edited_runtime((_CPU_FIRST,)),
     ),
     Variant(
         "runtime-other-order-of-checks",

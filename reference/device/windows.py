@@ -1,6 +1,7 @@
 """Sliding windows over height and width: what convolutions and pooling share. Data is NHWC inside."""
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy
@@ -118,6 +119,25 @@ def windows(padded: Array, height: Axis, width: Axis) -> Array:
         ),
         writeable=False,
     )
+
+
+def positions(axis: Axis, index: int) -> slice:
+    """The elements of padded data under filter position `index`, one for each output position."""
+    start = index * axis.dilation
+    return slice(start, start + (axis.output - 1) * axis.stride + 1, axis.stride)
+
+
+def summed_inside(data: Array, height: Axis, width: Axis, times: Callable[[Array, tuple[int, int]], Array]) -> Array:
+    """Sum over the positions of a filter, where they lie on NHWC data: padding is left out, whatever its weights are.
+
+    times: multiplies the data under a position of the filter, (row, column), by the weights there.
+    """
+    padded, is_data = pad(data, height, width), pad(numpy.ones((1, height.size, width.size, 1)), height, width) > 0
+    total: Array | float = 0.0
+    for row, column in numpy.ndindex(height.filter, width.filter):
+        part = (slice(None), positions(height, row), positions(width, column))
+        total = total + numpy.where(is_data[part], times(padded[part], (row, column)), 0.0)
+    return numpy.asarray(total, data.dtype)
 
 
 def counts_inside(height: Axis, width: Axis) -> Array:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -155,14 +155,21 @@ def clause_requirement(clause: str) -> str:
     return f"{_OPERATION}{operation}-{name}"
 
 
+_DUTIES: Mapping[str, tuple[Level, str]] = {
+    "both": ("MUST", ""),
+    "text": ("SHOULD", " Android's own implementation executes what breaks this; a device that does, too, is warned."),
+    "reference": ("MAY", " A device may reject what breaks this: no document demands it."),
+}
+"""How binding a clause is by who asks for it, and what its statement says of that."""
+
+
 def _of_clause(clause: Clause, since: Version) -> Requirement:
-    """What only Android's own implementation rejects, and no document demands, a device may reject."""
+    """What not both demand, the documents and Android's own implementation, is a lesser duty."""
     operation = clause.id.partition(".")[0]
-    is_demanded = clause.basis != "reference"
-    freedom = "" if is_demanded else " A device may reject what breaks this: no document demands it."
+    level, freedom = _DUTIES[clause.basis]
     return Requirement(
         id=clause_requirement(clause.id),
-        level="MUST" if is_demanded else "MAY",
+        level=level,
         area="operation",
         statement=f"{operation}: {clause.text}{freedom}",
         sources=(f"rule {clause.id}",),

@@ -25,6 +25,7 @@ from npu_conformance.corpus.vectors import Example, Vector, writing
 from npu_conformance.corpus.vectors.broken_clauses import broken_clauses
 from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.harness.judge.outcome_table import USAGE, WRONG
+from npu_conformance.harness.judge.refusals import ANDROID
 from npu_conformance.harness.run import index
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.specs.documents import DocumentError
@@ -90,7 +91,21 @@ def test_rejected_vectors_break_their_clause_and_no_other(operation: str) -> Non
 def test_each_clause_has_a_rejection_or_a_written_reason(operation: str) -> None:
     broken = {header.rejected.clause for header in vectors.headers(operation) if header.rejected}
     for clause in rules.clauses(operation):
-        assert (clause.id in broken) != bool(unreached.reason(clause)), clause.id
+        has_reason = bool(unreached.reason(clause))
+        assert clause.id in broken or has_reason, clause.id
+        assert not (clause.id in broken and has_reason) or clause.basis == "text", clause.id
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_what_every_device_must_reject_is_not_executed_by_all_of_android(operation: str) -> None:
+    taken: dict[str, set[bool]] = {}
+    for header in vectors.headers(operation):
+        if header.rejected is not None:
+            taken.setdefault(header.rejected.clause, set()).add(ANDROID in header.taken_by)
+    for clause in rules.clauses(operation):
+        found = taken.get(clause.id, set())
+        assert clause.basis != "both" or found != {True}, f"{clause.id}: only documents ask for it"
+        assert clause.basis != "text" or False not in found, f"{clause.id}: Android asks for it, too"
 
 
 @pytest.mark.parametrize("operation", sorted(set(OPERATIONS) - {"FILL"}))

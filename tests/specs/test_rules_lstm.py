@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy
 import pytest
+from msgspec.structs import replace
 
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors import Vector
@@ -79,3 +83,22 @@ def test_the_scratch_buffer_is_open_while_the_input_gate_is() -> None:
     model = build_model(vector, NEWEST).model
     assert rules.output_shapes(view_of(model, 0, NEWEST)) == ((2, 0), (2, 3), (2, 4), (2, 3))
     assert rules.output_shapes(at_execution(vector)) == ((2, 12), (2, 3), (2, 4), (2, 3))
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "clauses"),
+    [
+        (24, -0.5, ["C12"]),
+        (25, math.nan, ["C12"]),
+        (24, math.inf, []),
+        (26, 0.0, ["C13"]),
+        (31, -0.0, ["C13"]),
+    ],
+)
+def test_clips_and_scales_of_the_quantised_cell(place: int, value: float, clauses: list[str]) -> None:
+    header = next(one for one in vectors.headers("QUANTIZED_LSTM") if one.rejected is None)
+    vector = vectors.load("QUANTIZED_LSTM", header.name)
+    name = vector.operations[0].inputs[place]
+    changed = replace(vector.operands[name], value=numpy.array(value, numpy.float32))
+    found = broken(replace(vector, operands={**vector.operands, name: changed}))
+    assert found == [f"QUANTIZED_LSTM.{number}" for number in clauses]

@@ -94,6 +94,7 @@ BROKEN = [
     *all_of("C3", LOCALS, axis=i(-5)),
     *all_of("C4", LOCALS, input=f(shape=(1, 2, 0, 3)), out=f()),
     *all_of("C5", LOCALS, out=f(1, 2, 3, 2)),
+    *rows("LOCAL_RESPONSE_NORMALIZATION.C6", radius=i(-1)),
     broken("L2_NORMALIZATION.C6", {"out": q(2, 3, scale=1 / 128)}, QUANT_LENGTH),
     broken("L2_NORMALIZATION.C6", {"out": q(2, 3, scale=1 / 256, zero=128)}, QUANT_LENGTH),
     broken("L2_NORMALIZATION.C6", {"out": s(2, 3, scale=1 / 128, zero=-128)}, SIGNED_LENGTH),

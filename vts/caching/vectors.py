@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.caching import TOKEN, outcome
 from npu_conformance.harness.run.cases import Case, Group
@@ -132,7 +133,7 @@ def _executed(
     outputs: Pool,
     executor: str,
 ) -> None:
-    outputs.write(0, bytes(built.output_size))
+    outputs.write(0, bytes([FILL]) * built.output_size)
     execution = bind(context, prepared_model, request, executor=executor)()
     checks.status(execution.status, {ErrorStatus.NONE}, "execution of a restored model")
     Verdicts(context, built.vector).judge(0, built, outputs.read(0, built.output_size))
@@ -144,8 +145,9 @@ def _executed_in_buffers(
     """A restored model may have roles like any other (NNHAL-MEMDOMAIN-007)."""
     example = built.vector.examples[0]
     buffered = request_in_buffers(context, prepared_model, built, example, inputs, outputs)
+    # Before the execution: an output for which the device declined a buffer is written right into this pool.
+    outputs.write(0, bytes([FILL]) * built.output_size)
     execution = bind(context, prepared_model, buffered.request, executor=executors(context.version)[0])()
     checks.status(execution.status, {ErrorStatus.NONE}, "execution of a restored model with buffers")
-    outputs.write(0, bytes(built.output_size))
     buffered.collect()
     Verdicts(context, built.vector).judge(0, built, outputs.read(0, built.output_size))

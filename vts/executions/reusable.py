@@ -10,6 +10,7 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions, config_of, timing_rules
 from npu_conformance.harness.run.executing.executors import bind, run_reusable
+from npu_conformance.harness.run.executing.reusable import reusable_execution
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import NO_DEADLINE
@@ -87,7 +88,7 @@ def other_deadlines(context: CaseContext) -> None:
     asked, prepared_model = sum_of(context, chosen), chosen.prepared(context)
     for executor in _FORMS:
         with context.configuration(executor):
-            reusable = prepared_model.create_reusable_execution(asked.request, config_of(ExecutionOptions()))
+            reusable = reusable_execution(prepared_model, asked.request, config_of(ExecutionOptions()))
             for deadline in (_PASSED, NO_DEADLINE, _PASSED, NO_DEADLINE):
                 asked.clear()
                 execution = run_reusable(context, reusable, executor, ExecutionOptions(deadline=deadline))
@@ -109,7 +110,7 @@ def open_outputs(context: CaseContext) -> None:
     for name, dimensions in {"size": (0,), "rank": ()}.items():
         with context.configuration(name):
             prepared_model = prepared_or_unsupported(context, with_dimensions(chosen.model(), dimensions))
-            reusable = prepared_model.create_reusable_execution(asked.request, config_of(ExecutionOptions()))
+            reusable = reusable_execution(prepared_model, asked.request, config_of(ExecutionOptions()))
             for turn in range(2):
                 execution = run_reusable(context, reusable, "reusable_fenced", ExecutionOptions())
                 checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "fenced run with an open output")

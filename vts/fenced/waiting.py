@@ -14,6 +14,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import ExecutionOptions, config_of
 from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.harness.run.executing.launching import FencedOptions, execution_of, forms, launch
+from npu_conformance.harness.run.executing.reusable import reusable_execution
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.versions import Version
@@ -112,7 +113,7 @@ def each_run_of_a_reusable(context: CaseContext) -> None:
     """Each run of one reusable execution waits for the fences that it was given."""
     fixture = FencedFixture(context)
     total = fixture.sum()
-    made = fixture.prepared_model.create_reusable_execution(total.request, config_of(ExecutionOptions()))
+    made = reusable_execution(fixture.prepared_model, total.request, config_of(ExecutionOptions()))
     fixture.prepared_model = BoundModel(made)
     for _ in range(3):
         total.clear()

@@ -22,6 +22,7 @@ from npu_conformance.harness.run.executing.launching import (
     launch,
     wait,
 )
+from npu_conformance.harness.run.executing.reusable import reusable_execution
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import status_name
 from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus, FenceState
@@ -254,7 +255,7 @@ def launch_by(
     """Launch by one of `fenced_ways`; see launching.launch."""
     asked = options or FencedOptions()
     if way == REUSABLE:
-        reusable = prepared_model.create_reusable_execution(request, config_of(asked))
+        reusable = reusable_execution(prepared_model, request, config_of(asked))
         prepared_model, way = BoundModel(reusable), PLAIN
     asked = replace(asked, form=way)
     return launch(context, prepared_model, request, wait_for, asked, settle=settle, held_by=held_by)

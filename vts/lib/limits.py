@@ -7,10 +7,12 @@ from functools import partial
 
 import msgspec
 
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst import Burst
 from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions, config_of
 from npu_conformance.harness.run.executing.executors import bind, executors, run_reusable
+from npu_conformance.harness.run.executing.reusable import reusable_execution
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.hal import Execution as ReusableExecution
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -87,5 +89,13 @@ class _Made:
     def _bound(self, limits: ExecutionOptions) -> ReusableExecution:
         config = config_of(limits)
         if config not in self._reusable:
-            self._reusable[config] = self._prepared.create_reusable_execution(self._request, config)
+            self._reusable[config] = self._created(config)
         return self._reusable[config]
+
+    def _created(self, config: ExecutionConfig) -> ReusableExecution:
+        """A new one. Where a device has no room for it, those that were kept make room."""
+        try:
+            return reusable_execution(self._prepared, self._request, config)
+        except NotApplicable:
+            self._reusable.clear()
+        return reusable_execution(self._prepared, self._request, config)

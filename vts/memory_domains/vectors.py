@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from npu_conformance.corpus.wire_model import build_request
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import timing_rules
@@ -68,10 +69,11 @@ def _executed(context: CaseContext, vector: Vector, prepared_model: PreparedMode
     buffered = request_in_buffers(context, prepared_model, built, example, inputs, outputs)
     # Twice: inputs keep their content, outputs take a new one. Buffers may come first among the pools.
     for request in (buffered.request, _turned(buffered.request)):
+        # Before the execution: an output for which the device declined a buffer is written right into this pool.
+        outputs.write(0, bytes([FILL]) * built.output_size)
         execution = execute(context, prepared_model, request, measure=False, executor=executor)
         timing_rules(context, execution, measured=False)
         checks.status(execution.status, {ErrorStatus.NONE}, "execution with buffers of the device")
-        outputs.write(0, bytes(built.output_size))
         buffered.collect()
         Verdicts(context, vector).judge(0, built, outputs.read(0, built.output_size))
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.cache_model import DEATHS, FROM_CACHE, PREPARE, CacheModel, Files, Numbered
 from npu_conformance.cts.lib.runtime.control_flow_nets import if_net, two_ifs
-from npu_conformance.cts.lib.runtime.fixture import CPU
 from npu_conformance.cts.lib.runtime.net_app import Options
 from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
@@ -183,7 +182,8 @@ class CacheHistory:
         token = bytes([number, user]) * (BYTE_SIZE_OF_CACHE_TOKEN // 2)
         tokens = set(self._model.entries)
         options = Options(preference, priority, cache=(self._folder.argument, token))
-        devices = (*self._app.driver_names, CPU) if chance.random() < _OFTEN else ()
+        # In the runtime's own order, which may decide how it divides the model.
+        devices = self._app.names() if chance.random() < _OFTEN else ()
         compiled = self._app.compiled(self._nets[number], *devices, options=options)
         has_died = self._judge(self._said)
         computed = self._app.compute_net(compiled)

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.failing_by_chance import DEAD, EXECUTE, FROM_CACHE, PREPARE, QUERY, Asked, Watch
-from npu_conformance.cts.lib.runtime.fixture import CPU
 from npu_conformance.cts.lib.runtime.lasting import Pending, pending
 from npu_conformance.cts.lib.runtime.net_app import Compiled, Computed, Options
 from npu_conformance.cts.lib.runtime.nets import Net
@@ -74,7 +73,7 @@ class FailingRuns:
 
     def run(self) -> None:
         """Compile several times, and compute each time that succeeds."""
-        devices = (*self._app.driver_names, CPU) if self._plan.is_named and not self._net.is_open else ()
+        devices = self._app.names() if self._plan.is_named and not self._net.is_open else ()
         model = self._app.model(self._net)
         for _ in range(_COMPILATIONS):
             compiled = self._app.compile(self._net, *devices, options=self._options, model=model)

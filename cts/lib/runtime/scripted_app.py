@@ -59,6 +59,12 @@ class ScriptedApp(NetApp):
         """The one call of such methods that a driver got; fails where there is none, or more than one."""
         return checks.single(self.calls(name, method), f"calls of {method} to driver {name}")
 
+    def last_call(self, name: str, method: str) -> DriverCall:
+        """The newest of a driver's calls with this beginning; fails where there is none."""
+        found = self.calls(name, method)
+        checks.that(bool(found), f"calls of {method} that driver {name} got: expected one at least, found none")
+        return found[-1]
+
     def executed_once(self, name: str, behind: int = 0) -> DriverCall:
         """The one execution that a driver was asked for, after the first so many; fails otherwise."""
         return checks.single(self.executions(name)[behind:], f"executions that driver {name} was asked for")

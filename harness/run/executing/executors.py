@@ -21,6 +21,7 @@ from npu_conformance.harness.run.executing.execution import (
     config_of,
     synchronous,
 )
+from npu_conformance.harness.run.executing.reusable import reusable_execution
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import Execution as ReusableExecution
@@ -139,7 +140,7 @@ def _bind_reusable(
 ) -> Run:
     """A request may be rejected when bound, or at each execution (NNHAL-EXECUTE-015). executor: see run_reusable."""
     try:
-        reusable = prepared_model.create_reusable_execution(request, config_of(options))
+        reusable = reusable_execution(prepared_model, request, config_of(options))
     except ServiceError as error:
         rejected = Execution(error.status, (), None)
         return lambda: rejected

@@ -6,7 +6,16 @@ from npu_conformance.reference.device.activation import activate
 from npu_conformance.reference.device.products import products_of
 from npu_conformance.reference.device.quantization import store
 from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, required
-from npu_conformance.reference.device.windows import Axis, axes, from_nhwc, pad, read_parameters, to_nhwc
+from npu_conformance.reference.device.windows import (
+    Axis,
+    axes,
+    from_nhwc,
+    pad,
+    positions,
+    read_parameters,
+    summed_inside,
+    to_nhwc,
+)
 
 
 def depthwise_conv_2d(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
@@ -20,6 +29,9 @@ def depthwise_conv_2d(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     filters = products.weights[0]
     height, width = axes(parameters, data.shape[1:3], filters.shape[:2])
     sums = _sums(pad(data, height, width), filters, height, width)
+    if not numpy.isfinite(filters).all():  # padding times infinity is no zero
+        multiplier = filters.shape[2] // data.shape[3]
+        sums = summed_inside(data, height, width, lambda under, at: under.repeat(multiplier, axis=3) * filters[at])
     result = store(activate((sums + products.bias) * products.scale, parameters.activation), outputs[0])
     return (from_nhwc(result, parameters.nchw),)
 
@@ -31,13 +43,7 @@ def _sums(padded: Array, filters: Array, height: Axis, width: Axis) -> Array:
     sums = numpy.zeros((batches, height.output, width.output, filters.shape[2]), padded.dtype)
     terms = numpy.empty_like(sums)
     for y, x in numpy.ndindex(filters.shape[:2]):
-        shifted = padded[:, _positions(height, y), _positions(width, x), :]
+        shifted = padded[:, positions(height, y), positions(width, x), :]
         repeated = shifted if multiplier == 1 else numpy.repeat(shifted, multiplier, axis=3)
         sums += numpy.multiply(repeated, filters[y, x], out=terms)
     return sums
-
-
-def _positions(axis: Axis, index: int) -> slice:
-    """The elements under filter position `index`, one for each output position."""
-    start = index * axis.dilation
-    return slice(start, start + (axis.output - 1) * axis.stride + 1, axis.stride)

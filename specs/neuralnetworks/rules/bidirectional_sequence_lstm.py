@@ -110,4 +110,5 @@ RULES = rules(
         _links_without_gate,
         "reference",
     ),
+    text_alone=("C8", "C9"),
 )

@@ -29,4 +29,5 @@ RULES = rules(
     general.empty("C5"),
     general.declared_outputs("C6", shapes.same_as_input),
     quantization.same_as_input("C7"),
+    text_alone=("C1",),
 )

@@ -1,6 +1,6 @@
 """What a rules module is made of."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Literal
 
 import msgspec
@@ -21,7 +21,8 @@ class Clause(msgspec.Struct, frozen=True):
     id: `CONV_2D.C5`, never reused. text: the rule in a sentence. phase: `model` where the declared operands alone
     decide, `execution` where shapes or values do, which a model may leave open until then.
     basis: who asks for it. `both` is what every device must reject; `text` only the documents (Android's own CPU
-    implementation computes something), `reference` only that implementation (the documents do not forbid it).
+    implementation computes something, and a device that does so, too, gets a warning), `reference` only that
+    implementation, or this project's (the documents do not forbid it).
     check: returns what is wrong, or None. Whatever is unknown is no violation.
     """
 
@@ -49,7 +50,16 @@ def clause(number: str, phase: Phase, text: str, check: Check, basis: Basis = "b
     return Clause(number, text, phase, check, basis)
 
 
-def rules(name: str, output_shapes: ShapeRule, *clauses: Clause, reads_data: bool = False) -> Rules:
-    """Make the rules of an operation. output_shapes is total: None where shapes or values do not fit together."""
-    named = tuple(Clause(f"{name}.{one.id}", one.text, one.phase, one.check, one.basis) for one in clauses)
-    return Rules(named, output_shapes, reads_data)
+def rules(
+    name: str, output_shapes: ShapeRule, *clauses: Clause, reads_data: bool = False, text_alone: Collection[str] = ()
+) -> Rules:
+    """Make the rules of an operation. output_shapes is total: None where shapes or values do not fit together.
+
+    text_alone: numbers of shared clauses that Android's own implementation does not keep for this operation.
+    """
+
+    def named(one: Clause) -> Clause:
+        basis: Basis = "text" if one.id in text_alone else one.basis
+        return Clause(f"{name}.{one.id}", one.text, one.phase, one.check, basis)
+
+    return Rules(tuple(map(named, clauses)), output_shapes, reads_data)

@@ -2,4 +2,4 @@
 
 from npu_conformance.specs.neuralnetworks.rules.common.elementwise import arithmetic
 
-RULES = arithmetic("DIV")
+RULES = arithmetic("DIV", text_alone=("C3",))

@@ -35,4 +35,5 @@ RULES = rules(
     quantization.bias_scale("C6", "weights"),
     quantization.output_scale("C7", "weights"),
     general.declared_outputs("C8", _output_shapes),
+    text_alone=("C4",),
 )

@@ -38,4 +38,5 @@ RULES = rules(
     quantization.channel_dimension("C12", 0),
     general.declared_outputs("C13", _output_shapes),
     window.fitting_window("C14"),
+    text_alone=("C7", "C9"),
 )

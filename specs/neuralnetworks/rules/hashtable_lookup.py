@@ -37,4 +37,5 @@ RULES = rules(
     general.declared_outputs("C5", _output_shapes),
     quantization.same_as("C6", "values"),
     clause("C7", "model", "The hits have scale 1 and zero point 0.", _hits),
+    text_alone=("C2",),
 )

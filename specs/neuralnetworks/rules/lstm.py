@@ -25,4 +25,5 @@ RULES = rules(
     lstm.clips("C10"),
     general.empty("C11"),
     general.declared_outputs("C12", _output_shapes),
+    text_alone=("C1", "C8", "C9"),
 )

@@ -3,4 +3,4 @@
 from npu_conformance.specs.neuralnetworks.rules.common import quantization
 from npu_conformance.specs.neuralnetworks.rules.common.reductions import reduction
 
-RULES = reduction("MEAN", quantization.same_as_input("C5"))
+RULES = reduction("MEAN", quantization.same_as_input("C5"), text_alone=("C1",))

@@ -18,4 +18,5 @@ RULES = arithmetic(
     clause(
         "C7", "model", "A quantised output has a scale greater than the product of the input scales.", _output_scale
     ),
+    text_alone=("C3",),
 )

@@ -1,6 +1,7 @@
 """Rules of QUANTIZED_LSTM: one step of a cell on integers, [batch, input] to [batch, output]."""
 
 import math
+from collections.abc import Callable, Iterable
 
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, clause, rules
@@ -28,6 +29,23 @@ def _cell_scale(view: OperationView) -> str | None:
     return f"the cell state has scale {scale}"
 
 
+def _clips(view: OperationView) -> str | None:
+    return _wrong(view, ("cell_clip", "proj_clip"), lambda value: value >= 0)
+
+
+def _scales(view: OperationView) -> str | None:
+    gates = (f"{gate}_intermediate_scale" for gate in ("input", "forget", "cell", "output"))
+    return _wrong(view, (*gates, "hidden_state_scale"), lambda value: value != 0)
+
+
+def _wrong(view: OperationView, names: Iterable[str], is_right: Callable[[float], bool]) -> str | None:
+    for name in names:
+        value = view.real(name)
+        if value is not None and not is_right(value):
+            return f"{name} is {value}"
+    return None
+
+
 RULES = rules(
     "QUANTIZED_LSTM",
     _output_shapes,
@@ -38,4 +56,7 @@ RULES = rules(
     clause(
         "C11", "model", "The cell state that comes out has a scale that is a power of two, at most 2^-9.", _cell_scale
     ),
+    clause("C12", "execution", "Cell clip and projection clip are not negative, nor NaN.", _clips, "reference"),
+    clause("C13", "execution", "The scales of what is computed in between are not 0.", _scales, "reference"),
+    text_alone=("C5", "C8"),
 )

@@ -33,4 +33,5 @@ RULES = rules(
     clause("C3", "execution", "There are two seeds.", _seeds, "text"),
     general.empty("C4"),
     general.declared_outputs("C5", _output_shapes),
+    text_alone=("C1",),
 )

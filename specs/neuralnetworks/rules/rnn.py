@@ -30,4 +30,5 @@ RULES = rules(
     recurrent.no_relu1("C6"),
     general.empty("C7"),
     general.declared_outputs("C8", _output_shapes),
+    text_alone=("C1", "C4"),
 )

@@ -53,4 +53,5 @@ RULES = rules(
     general.empty("C8"),
     general.declared_outputs("C9", _output_shapes),
     quantization.same_as_input("C10"),
+    text_alone=("C5",),
 )

@@ -63,4 +63,5 @@ RULES = rules(
     general.activation("C8"),
     general.empty("C9"),
     general.declared_outputs("C10", _output_shapes),
+    text_alone=("C1", "C4", "C5", "C8"),
 )

@@ -29,4 +29,5 @@ RULES = rules(
     general.empty("C4"),
     general.declared_outputs("C5", _output_shapes),
     quantization.same_as_input("C6"),
+    text_alone=("C1",),
 )

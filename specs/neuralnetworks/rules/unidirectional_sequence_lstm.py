@@ -19,7 +19,8 @@ RULES = rules(
     general.ranks("C1"),
     *lstm.cell_clauses(lstm.sequence_sizes, _CELL),
     lstm.activation("C9"),
-    lstm.clips("C10"),
+    lstm.clips("C10", "reference"),
     general.empty("C11"),
     general.declared_outputs("C12", _output_shapes),
+    text_alone=("C5", "C8", "C9"),
 )

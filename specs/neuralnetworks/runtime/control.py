@@ -155,7 +155,7 @@ class RuntimeControl(Interface):
 
     @method()
     def set_drivers(self, drivers: tuple[DriverScript, ...]) -> None:
-        """Let these be the registered drivers, in this order, in place of those it has; its CPU comes behind them."""
+        """Let these be the registered drivers, in this order, in place of those it has beside its CPU."""
         raise refuse("RuntimeControl.setDrivers")
 
     @method()

@@ -235,3 +235,13 @@ def test_elu_of_a_large_input_without_alpha_is_a_number() -> None:
     with numpy.errstate(over="ignore", invalid="ignore"):
         (found,) = kernel(OperationType.ELU)([tensor([72293.0, 2.0, -2.0]), nothing], [output([3])])
     assert found.tolist() == [72293.0, 2.0, 0.0]
+
+
+@pytest.mark.parametrize("name", ["CONV_2D", "DEPTHWISE_CONV_2D", "GROUPED_CONV_2D"])
+def test_padding_is_left_out_whatever_its_weights_are(name: str) -> None:
+    # A column of padding on each side: the first weight meets padding at the first element alone.
+    data, weights = tensor([[[[2.0], [3.0]]]]), tensor([[[[float("inf")], [10.0], [1.0]]]])
+    own = {"CONV_2D": [], "DEPTHWISE_CONV_2D": [number(1)], "GROUPED_CONV_2D": [number(1)]}[name]
+    pads, strides = [number(one) for one in (1, 1, 0, 0)], [number(1), number(1)]
+    found = run(name, [data, weights, tensor([0.5]), *pads, *strides, *own, number(0)], output((1, 1, 2, 1)))
+    assert found.ravel().tolist() == [23.5, float("inf")]

@@ -12,9 +12,9 @@ from typing import Any, Protocol
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import CaseEnded
+from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing import launching
+from npu_conformance.harness.run.executing import launching, reusable
 from npu_conformance.harness.run.executing.burst import Burst
 from npu_conformance.harness.run.executing.execution import (
     Execution,
@@ -38,9 +38,16 @@ from npu_conformance.vts.lib.load import too_much
 Shape = tuple[int, ...]
 
 
-def reusable_execution(model: hal.PreparedModel, request: Request, options: ExecutionOptions) -> hal.Execution:
-    """A reusable execution of a request, which the device has to make."""
-    return checks.works(lambda: model.create_reusable_execution(request, config_of(options)), "createReusableExecution")
+def reusable_execution(model: hal.PreparedModel, request: Request, options: ExecutionOptions) -> hal.Execution | None:
+    """A reusable execution of a request; None where the device has no room for one more beside others."""
+
+    def make() -> hal.Execution:
+        return reusable.reusable_execution(model, request, config_of(options))
+
+    try:
+        return checks.works(make, "createReusableExecution")
+    except NotApplicable:
+        return None
 
 
 class Opened(Protocol):

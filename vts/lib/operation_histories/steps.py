@@ -87,7 +87,8 @@ def bind(history: History, chance: random.Random) -> None:
     options = drawn_options(history.version, asked.living.known, chance)
     history.say(f"bind {asked}")
     execution = reusable_execution(asked.living.prepared_model, asked.request, options)
-    history.bound.append(Bound(asked, execution, options))
+    if execution is not None:
+        history.bound.append(Bound(asked, execution, options))
     run_bound(history, chance)
 
 

@@ -1,5 +1,7 @@
 """The rules that element-wise operations share."""
 
+from collections.abc import Collection
+
 from npu_conformance.specs.neuralnetworks.rules.clause import Clause, Rules, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, shapes
 
@@ -34,8 +36,11 @@ def binary(name: str) -> Rules:
     )
 
 
-def arithmetic(name: str, *more: Clause) -> Rules:
-    """The rules of an operation of two tensors that broadcast, with an activation. more: clauses from C7 on."""
+def arithmetic(name: str, *more: Clause, text_alone: Collection[str] = ()) -> Rules:
+    """The rules of an operation of two tensors that broadcast, with an activation. more: clauses from C7 on.
+
+    text_alone: see `rules`.
+    """
     return rules(
         name,
         shapes.broadcast_inputs,
@@ -46,4 +51,5 @@ def arithmetic(name: str, *more: Clause) -> Rules:
         general.empty("C5"),
         general.declared_outputs("C6", shapes.broadcast_inputs),
         *more,
+        text_alone=text_alone,
     )

@@ -123,9 +123,9 @@ def activation(number: str) -> Clause:
     return clause(number, "execution", text, _check_activation)
 
 
-def clips(number: str) -> Clause:
+def clips(number: str, basis: Basis = "both") -> Clause:
     """The clause about both clips."""
-    return clause(number, "execution", "Cell clip and projection clip are not negative.", _check_clips)
+    return clause(number, "execution", "Cell clip and projection clip are not negative.", _check_clips, basis)
 
 
 def together(view: OperationView, positions: list[int]) -> str | None:

@@ -1,5 +1,7 @@
 """What MEAN and the REDUCE operations share: axes that go away or stay with size 1."""
 
+from collections.abc import Collection
+
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 from npu_conformance.specs.neuralnetworks.rules.clause import Clause, Rules, Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general
@@ -16,8 +18,11 @@ def output_shapes(view: OperationView) -> Shapes:
     return (tuple(size for axis, size in enumerate(dimensions) if axis not in reduced) or (1,),)
 
 
-def reduction(name: str, *more: Clause) -> Rules:
-    """The rules of MEAN or a REDUCE operation. more: clauses from C5 on, of those with quantised types."""
+def reduction(name: str, *more: Clause, text_alone: Collection[str] = ()) -> Rules:
+    """The rules of MEAN or a REDUCE operation. more: clauses from C5 on, of those with quantised types.
+
+    text_alone: see `rules`.
+    """
     return rules(
         name,
         output_shapes,
@@ -26,6 +31,7 @@ def reduction(name: str, *more: Clause) -> Rules:
         general.empty("C3"),
         general.declared_outputs("C4", output_shapes),
         *more,
+        text_alone=text_alone,
     )
 
 

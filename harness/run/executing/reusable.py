@@ -1,0 +1,35 @@
+"""Makes reusable executions, of which a device may have no more than a few at once."""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED
+from npu_conformance.specs.neuralnetworks.hal import Execution, PreparedModel
+from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, Request
+
+
+def reusable_execution(prepared_model: PreparedModel, request: Request, config: ExecutionConfig) -> Execution:
+    """Call createReusableExecution; raises ServiceError where the request is refused.
+
+    NotApplicable where there is no room for one more beside others, as there need not be: createReusableExecution may
+    return RESOURCE_EXHAUSTED, which says nothing of an execution.
+    """
+    _living[:] = [one for one in _living if one() is not None]
+    try:
+        made = prepared_model.create_reusable_execution(request, config)
+    except ServiceError as error:
+        if not _living or error.status not in EXHAUSTED:
+            raise
+        told = f"the device has no room for one more reusable execution beside {len(_living)}"
+        raise NotApplicable(told) from None
+    with contextlib.suppress(TypeError):  # an object of a plug-in need not be one that can be watched
+        _living.append(weakref.ref(made))
+    return made
+
+
+_living: list[weakref.ref[Execution]] = []
+"""The reusable executions of this process, until nobody has them any more."""
