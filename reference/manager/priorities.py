@@ -72,12 +72,8 @@ class Priorities:
         return self.refresh(uid)
 
     def forget(self, uid: int) -> bool:
-        """End the tracking of an app that is gone (NPU-PRI-010); return True where it was tracked.
-
-        The next app of its uid is logged when it is blocked, as one that never was.
-        """
+        """End the tracking of an app that is gone (NPU-PRI-010); return True where it was tracked."""
         self._importance.pop(uid, None)
-        self._blocked.discard(uid)
         return uid not in FIXED and self._table.pop(uid, None) is not None
 
     def refresh(self, uid: int) -> bool:

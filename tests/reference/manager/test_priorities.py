@@ -141,13 +141,6 @@ def test_an_undeclared_app_for_the_newest_target_is_blocked_and_logged_once(devi
     assert blocks == [{"uid": 10_001}]
 
 
-def test_another_app_under_a_uid_that_was_blocked_is_logged_too(device: ReferenceFixture) -> None:
-    for _ in range(2):
-        install(device, LEGACY)
-        assert [atom.name for atom in device.control.take_metrics()].count("NpuAppBlocked") == 1
-        device.control.remove_app(LEGACY)
-
-
 def test_a_blocked_app_may_ask_for_models(device: ReferenceFixture) -> None:
     app = device.app()
     device.control.update_app(app.uid, False, 37)
