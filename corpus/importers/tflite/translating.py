@@ -142,16 +142,20 @@ def as_outputs(translation: Translation) -> tuple[list[str], list[str]]:
     """Operands for the subgraph's outputs, and for the next values of its states.
 
     NNAPI's outputs are results of operations, and no two of them are one operand: what is an input or a constant, or is
-    given twice, goes through an operation that copies it.
+    given twice, goes through an operation that copies it. Where an operator has not been translated, its outputs are
+    inputs, and what is wrong with a copy of these is nothing that the file has.
     """
     outputs: list[str] = []
+    has_stand_ins = bool(translation.problems)
     for position, index in enumerate(translation.subgraph.outputs):
-        tensor = translation.subgraph.tensors[index]
+        is_named = False
         try:
-            name = translation.name(tensor)
+            name = translation.name(translation.subgraph.tensors[index])
+            is_named = True
             outputs.append(_copied(translation, name) if name in outputs else _result(translation, name))
         except Unsupported as problem:
-            translation.problems.append(f"output {position}: {problem}")
+            if not (is_named and has_stand_ins):
+                translation.problems.append(f"output {position}: {problem}")
     try:
         return outputs, [_result(translation, state.output) for state in translation.variables.ends()]
     except Unsupported as problem:

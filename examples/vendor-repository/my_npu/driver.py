@@ -39,7 +39,10 @@ class Driver(hal.Device):
 
 
 def _version(options: Mapping[str, str]) -> Version:
-    return parse(options.get("hal", "1.1"))
+    version = parse(options.get("hal", "1.1"))
+    if version > Version.V1_1:
+        raise ValueError(f"hal={version}: the driver has HAL 1.0 and 1.1")
+    return version
 
 
 def _manifest(options: Mapping[str, str]) -> Manifest:
