@@ -11,15 +11,15 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from npu_conformance.corpus.oracles.base import Inputs, OracleOperand, present
+from npu_conformance.corpus.oracles.base import Inputs, OracleOperand, larger, present, smaller
 
 Row = list[float]
 Matrix = list[Row]
 
 ACTIVATIONS: dict[int, Callable[[float], float]] = {
     0: lambda value: value,
-    1: lambda value: max(0.0, value),
-    3: lambda value: min(max(0.0, value), 6.0),
+    1: lambda value: larger(0.0, value),
+    3: lambda value: smaller(larger(0.0, value), 6.0),
     4: math.tanh,
     6: lambda value: sigmoid(value),
 }

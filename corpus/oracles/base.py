@@ -14,7 +14,7 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 import numpy
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from npu_conformance.corpus.vector_types import Array
 
 Real = int | float | Fraction
+Number = TypeVar("Number", float, Real)
 Shape = tuple[int, ...]
 
 
@@ -288,6 +289,16 @@ def each(operand: OracleOperand | None, output: OracleOperand, function: Callabl
     """The one result of a unary operation: what is stored for the function of each real value."""
     source = present(operand)
     return [Result(source.dimensions, [output.store(function(real)) for real in source.reals])]
+
+
+def larger(first: Number, second: Number) -> Number:
+    """The larger number, of equal ones the first (zeros of both signs are equal); NaN where one of them is NaN."""
+    return second if first == first and (second > first or second != second) else first
+
+
+def smaller(first: Number, second: Number) -> Number:
+    """The smaller number, of equal ones the first (zeros of both signs are equal); NaN where one of them is NaN."""
+    return second if first == first and (second < first or second != second) else first
 
 
 def present(operand: OracleOperand | None) -> OracleOperand:

@@ -16,4 +16,4 @@ def div(inputs: Inputs, outputs: Outputs) -> list[Result]:
 def _quotient(a: Real, b: Real) -> Real:
     if b:
         return a / b
-    return math.copysign(math.inf, a) * math.copysign(1.0, b) if a else math.nan
+    return math.copysign(math.inf, a) * math.copysign(1.0, b) if a and not math.isnan(a) else math.nan

@@ -2,7 +2,7 @@
 
 import math
 
-from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, each, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, each, larger, present, smaller
 
 
 def elu(inputs: Inputs, outputs: Outputs) -> list[Result]:
@@ -13,4 +13,4 @@ def elu(inputs: Inputs, outputs: Outputs) -> list[Result]:
 
 def _elu(x: float, alpha: float) -> float:
     """Far beyond 88, where exp(x) leaves float32, an argument of 700 is as good as any."""
-    return max(0.0, x) + min(0.0, alpha * math.expm1(min(x, 700.0)))
+    return larger(0.0, x) + smaller(0.0, alpha * math.expm1(min(x, 700.0)))

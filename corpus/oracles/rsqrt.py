@@ -12,5 +12,5 @@ def rsqrt(inputs: Inputs, outputs: Outputs) -> list[Result]:
 
 def _rsqrt(x: Real) -> float:
     if x == 0:
-        return math.inf
+        return math.copysign(math.inf, x)
     return 1 / math.sqrt(x) if x > 0 else math.nan

@@ -62,10 +62,6 @@ def extension_of(operand: Operand) -> bytes:
     return (operand.extra_params.extension or b"") if operand.extra_params else b""
 
 
-class NoResultError(Exception):
-    """Values that came with the request, and that no rule looks at, have no result."""
-
-
 def element_type(operand_type: int) -> numpy.dtype[Any]:
     """The numpy type of one stored element of an operand type."""
     return numpy.dtype(OPERAND_TYPES[operand_type].dtype)

@@ -262,3 +262,22 @@ def test_pairwise_covers_every_pair_with_few_rows() -> None:
 def test_an_unknown_operation_has_no_oracle() -> None:
     with pytest.raises(KeyError, match="there is no oracle for OEM_OPERATION"):
         oracles.oracle("OEM_OPERATION")
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_nan_is_kept_wherever_it_stands(place: int) -> None:
+    pair = [math.nan, 2.0][:: 1 - 2 * place]
+    for name in ("MAXIMUM", "MINIMUM"):
+        first, second = (given(FLOAT32, [one]) for one in pair)
+        assert math.isnan(run(name, [first, second], wanted(FLOAT32))[1][0]), name
+    for name in ("REDUCE_MAX", "REDUCE_MIN"):
+        inputs = [given(FLOAT32, pair), given(INT32, [0]), given(OperandType.BOOL, False)]
+        assert math.isnan(run(name, inputs, wanted(FLOAT32))[1][0]), name
+    for name in ("ARGMAX", "ARGMIN"):
+        assert run(name, [given(FLOAT32, pair), code(0)], wanted(INT32))[1] == [place], name
+
+
+def test_nan_and_zeros_in_functions_of_one_element() -> None:
+    assert run("RSQRT", [given(FLOAT32, [-0.0, 0.0])], wanted(FLOAT32))[1] == [-math.inf, math.inf]
+    assert math.isnan(run("ELU", [given(FLOAT32, [math.nan]), given(OperandType.FLOAT32, 1.0)], wanted(FLOAT32))[1][0])
+    assert math.isnan(run("DIV", [given(FLOAT32, [math.nan]), given(FLOAT32, [0.0]), code(0)], wanted(FLOAT32))[1][0])

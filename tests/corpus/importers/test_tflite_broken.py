@@ -336,6 +336,17 @@ def test_types_and_quantisations_that_nnapi_has_not_are_named() -> None:
     )
 
 
+def test_what_stands_in_for_a_refused_operator_is_not_spoken_of() -> None:
+    file = File()
+    wide = file.main.input("FLOAT32", (1, 2, 3, 2, 2))
+    order = file.main.constant("INT32", [4, 0, 2, 1, 3])
+    turned = file.main.operator("TRANSPOSE", [wide, order], ("FLOAT32", (2, 1, 3, 2, 2)), "Transpose")
+    with pytest.raises(UnsupportedModelError) as caught:
+        import_model(file.pack(turned), "made.tflite")
+    (line,) = caught.value.lines
+    assert line.startswith("operator 0 TRANSPOSE")
+
+
 def test_sparse_tensors_are_refused_by_name() -> None:
     def make_sparse(file: File, graph: Any) -> None:
         graph.tensors[1].sparsity = file.schema.SparsityParametersT()
