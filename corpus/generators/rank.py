@@ -60,10 +60,10 @@ def _positive(name: str, source: OperandSpec) -> Vector:
 
 
 def _filled(alone: Vector) -> Vector:
-    """With FILL behind it: a tensor of int32 that is full of the rank."""
-    more = {"sizes": VectorOperand(_T.TENSOR_INT32, (1,)), "filled": VectorOperand(_T.TENSOR_INT32, (3,))}
+    """With FILL behind it: a tensor of int32 with the rank."""
+    more = {"sizes": VectorOperand(_T.TENSOR_INT32, (1,)), "filled": VectorOperand(_T.TENSOR_INT32, (1,))}
     (example,) = alone.examples
-    given = {**example.inputs, "sizes": numpy.array([3], numpy.int32)}
+    given = {**example.inputs, "sizes": numpy.array([1], numpy.int32)}
     return replace(
         alone,
         operands={**alone.operands, **more},
