@@ -51,10 +51,6 @@ class ManagerDump(NamedTuple):
         """The states of the requests of an app, in the manager's words."""
         return [request.rest for request in self.requests if request.uid == uid]
 
-    def priority_of(self, uid: int) -> int | None:
-        """The priority of an app; None where it has no line."""
-        return next((line.priority for line in self.priorities if line.uid == uid), None)
-
 
 def read(text: str) -> ManagerDump:
     """Read a dump. What it does not say is None, or missing."""
