@@ -86,8 +86,8 @@ def capabilities_known_types(context: CaseContext) -> None:
     known = {kind for kind, info in OPERAND_TYPES.items() if info.since <= context.version}
     for kind in listed:
         checks.that(kind in known, f"capabilities.operandPerformance lists type {kind}, unknown to {context.version}")
-    if omitted := known - _WITHOUT_PERFORMANCE - set(listed):
-        names = ", ".join(OperandType(kind).name for kind in sorted(omitted))
+    if omitted := [kind for kind in OperandType if kind in known - _WITHOUT_PERFORMANCE - set(listed)]:
+        names = ", ".join(kind.name for kind in omitted)
         context.warn_quality(f"capabilities.operandPerformance leaves out {names}: they count as the slowest possible")
 
 
