@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from npu_conformance.cts.lib import manager_dump
-from npu_conformance.cts.lib.manager_client import Client, answered
+from npu_conformance.cts.lib.manager_client import Client, answered, package_of
 from npu_conformance.cts.lib.manager_dump import ManagerDump
 from npu_conformance.cts.lib.manager_fixture import ClientApp, ManagerFixture
 from npu_conformance.harness.judge import checks
@@ -21,6 +21,12 @@ def dump(fixture: ManagerFixture) -> ManagerDump:
     fixture.settle()
     fixture.control.grant_permission(fixture.settings.uid, DUMP_PERMISSION, True)
     return manager_dump.read(fixture.settings.manager.dump())
+
+
+def names_the_request(dump: ManagerDump, app: ClientApp) -> None:
+    """Check that a dump has one request, with the uid and the package of the app."""
+    requests = [(line.uid, line.package) for line in dump.requests]
+    checks.equal(requests, [(app.uid, package_of(app.uid))], "uid and package of the requests in the dump")
 
 
 def state_of(dump: ManagerDump, app: ClientApp) -> str:

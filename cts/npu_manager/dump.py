@@ -5,7 +5,7 @@ from __future__ import annotations
 from npu_conformance.cts.lib.manager_client import PARKED, WAIT, package_of
 from npu_conformance.cts.lib.manager_dump import ManagerDump
 from npu_conformance.cts.lib.manager_fixture import LARGE, SMALL, ManagerFixture, limited_requests
-from npu_conformance.cts.lib.manager_observation import dump, state_of
+from npu_conformance.cts.lib.manager_observation import dump, names_the_request, state_of
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
@@ -26,10 +26,9 @@ def another_user(context: CaseContext) -> None:
     fixture = ManagerFixture(context)
     app = fixture.app(VISIBLE, user=10)
     app.granted(LARGE)
-    text = dump(fixture)
-    requests = [(line.uid, line.package) for line in text.requests]
-    checks.equal(requests, [(app.uid, package_of(app.uid))], "uid and package of the requests in the dump")
-    _has_priority(text, app.uid, package_of(app.uid), VISIBLE)
+    dumped = dump(fixture)
+    names_the_request(dumped, app)
+    _has_priority(dumped, app.uid, package_of(app.uid), VISIBLE)
 
 
 def _has_priority(dump: ManagerDump, uid: int, package: str, importance: Importance) -> None:
@@ -63,8 +62,8 @@ def every_state(context: CaseContext) -> None:
     checks.equal(len(asked), len(first), "lines of an app with two models that are asked to unload, in the dump")
     weak = fixture.app(Importance.GONE)
     weak.asks(LARGE).receives(PARKED)
-    text = dump(fixture)
-    waiting, parked = state_of(text, waiter), state_of(text, weak)
+    dumped = dump(fixture)
+    waiting, parked = state_of(dumped, waiter), state_of(dumped, weak)
     checks.that(waiting != parked, "expected another state for a waiting than a parked")
     _differ([waiting, parked], [*loaded, *asked])
 
@@ -102,9 +101,9 @@ def as_many_as_there_are(context: CaseContext) -> None:
     for _ in range(_MANY // 4):
         waiter.asks(LARGE).receives(WAIT)
         weak.asks(LARGE).receives(PARKED)
-    text = dump(fixture)
-    asked = text.states_of(holder.uid)
+    dumped = dump(fixture)
+    asked = dumped.states_of(holder.uid)
     checks.equal(len(asked), _MANY, "lines of an app with many models, some of them asked to unload, in the dump")
-    others = [*text.states_of(waiter.uid), *text.states_of(weak.uid)]
+    others = [*dumped.states_of(waiter.uid), *dumped.states_of(weak.uid)]
     checks.equal(len(others), 2 * (_MANY // 4), "lines of requests that wait or are parked in the dump")
     _differ(others, [*loaded, *asked])

@@ -10,6 +10,7 @@ from npu_conformance.cts.lib.manager_observation import (
     dump,
     judge_atoms,
     metrics_reader,
+    names_the_request,
     state_of,
 )
 from npu_conformance.cts.lib.scheduling_hal import recording_hal
@@ -43,12 +44,11 @@ def dump_names_policy(context: CaseContext) -> None:
         fixture = ManagerFixture(context, policy, PolicyParameters(6) if policy is Policy.BUDGET else None)
         app = fixture.app(VISIBLE)
         app.granted(LARGE)
-        text = dump(fixture)
-        checks.equal(text.policy, policy, "the policy in the dump")
+        dumped = dump(fixture)
+        checks.equal(dumped.policy, policy, "the policy in the dump")
         if policy is not Policy.STATUS_QUO:
-            checks.equal(text.maximum, 6 if policy is Policy.BUDGET else 1, "the maximum in the dump")
-            requests = [(line.uid, line.package) for line in text.requests]
-            checks.equal(requests, [(app.uid, package_of(app.uid))], "uid and package of the requests in the dump")
+            checks.equal(dumped.maximum, 6 if policy is Policy.BUDGET else 1, "the maximum in the dump")
+            names_the_request(dumped, app)
 
 
 @cases.case("dump_of_requests", "NPU-OBS-001", "NPU-LIF-009")
