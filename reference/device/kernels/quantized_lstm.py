@@ -37,14 +37,14 @@ def quantized_lstm(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     kept, added = divide_by_power(forget * cell, 15), divide_by_power(entering * candidate, 30 + exponent)
     cell = _clipped(saturate16(kept + added), _real(inputs, 24) / old.scale)
     opened = logistic(_gate(inputs, _OUTPUT, cell), _INTEGER_BITS)
-    hidden = multiply(opened * tanh(cell, 15 + exponent), 2.0**-30 / _unit(inputs, 31))
+    hidden = multiply(opened * tanh(cell, 15 + exponent), 2.0**-30 / _real(inputs, 31))
     made = _projected(inputs, _int8(hidden - integer(inputs[30]))).astype(numpy.int8)
     return made, cell.astype(numpy.int16), made
 
 
 def _gate(inputs: Inputs, gate: int, cell: Array) -> Array:
     """Products with input, output state and, through a peephole, the cell state: each rounded, the sums saturated."""
-    unit = _unit(inputs, 26 + gate)
+    unit = _real(inputs, 26 + gate)
     x, h = required(inputs[0]), required(inputs[18])
     sums = saturate16(_product(x, required(inputs[1 + gate]), unit))
     sums = saturate16(sums + _product(h, required(inputs[5 + gate]), unit))
@@ -97,11 +97,6 @@ def _integers(tensor: Tensor) -> Array:
 
 def _real(inputs: Inputs, position: int) -> float:
     return float(required(inputs[position]).data.item())
-
-
-def _unit(inputs: Inputs, position: int) -> float:
-    """A scale that results are divided by, which is not 0 (C13)."""
-    return _real(inputs, position)
 
 
 def _int8(values: Array) -> Array:
