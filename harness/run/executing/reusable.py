@@ -15,8 +15,21 @@ from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, Request
 def reusable_execution(prepared_model: PreparedModel, request: Request, config: ExecutionConfig) -> Execution:
     """Call createReusableExecution; raises ServiceError where the request is refused.
 
-    NotApplicable where there is no room for one more beside others, as there need not be: createReusableExecution may
-    return RESOURCE_EXHAUSTED, which says nothing of an execution.
+    NotApplicable where there is no room for one more.
+    """
+    made = reusable_execution_if_room(prepared_model, request, config)
+    if made is None:
+        raise NotApplicable(f"the device has no room for one more reusable execution beside {len(_living)}")
+    return made
+
+
+def reusable_execution_if_room(
+    prepared_model: PreparedModel, request: Request, config: ExecutionConfig
+) -> Execution | None:
+    """Call createReusableExecution; raises ServiceError where the request is refused.
+
+    None where there is no room for one more beside others, as there need not be: createReusableExecution may return
+    RESOURCE_EXHAUSTED, which says nothing of an execution.
     """
     _living[:] = [one for one in _living if one() is not None]
     try:
@@ -24,8 +37,7 @@ def reusable_execution(prepared_model: PreparedModel, request: Request, config: 
     except ServiceError as error:
         if not _living or error.status not in EXHAUSTED:
             raise
-        told = f"the device has no room for one more reusable execution beside {len(_living)}"
-        raise NotApplicable(told) from None
+        return None
     with contextlib.suppress(TypeError):  # an object of a plug-in need not be one that can be watched
         _living.append(weakref.ref(made))
     return made

@@ -12,9 +12,9 @@ from typing import Any, Protocol
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
+from npu_conformance.harness.judge.verdicts import CaseEnded
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing import launching, reusable
+from npu_conformance.harness.run.executing import launching
 from npu_conformance.harness.run.executing.burst import Burst
 from npu_conformance.harness.run.executing.execution import (
     Execution,
@@ -26,6 +26,7 @@ from npu_conformance.harness.run.executing.execution import (
 )
 from npu_conformance.harness.run.executing.executors import executors
 from npu_conformance.harness.run.executing.launching import Launched
+from npu_conformance.harness.run.executing.reusable import reusable_execution_if_room
 from npu_conformance.specs.errors import InterfaceError, ServiceError
 from npu_conformance.specs.neuralnetworks import hal
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -41,13 +42,10 @@ Shape = tuple[int, ...]
 def reusable_execution(model: hal.PreparedModel, request: Request, options: ExecutionOptions) -> hal.Execution | None:
     """A reusable execution of a request; None where the device has no room for one more beside others."""
 
-    def make() -> hal.Execution:
-        return reusable.reusable_execution(model, request, config_of(options))
+    def make() -> hal.Execution | None:
+        return reusable_execution_if_room(model, request, config_of(options))
 
-    try:
-        return checks.works(make, "createReusableExecution")
-    except NotApplicable:
-        return None
+    return checks.works(make, "createReusableExecution")
 
 
 class Opened(Protocol):
