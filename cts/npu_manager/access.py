@@ -16,7 +16,7 @@ from npu_conformance.cts.lib.manager_client import (
     is_denied,
 )
 from npu_conformance.cts.lib.manager_fixture import LARGE, UIDS_OF_A_USER, ClientApp, ManagerFixture, switched
-from npu_conformance.cts.lib.manager_observation import shell_of
+from npu_conformance.cts.lib.manager_observation import pushes_suspended, shell_of
 from npu_conformance.cts.lib.manager_work import inferences_succeed
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
@@ -27,6 +27,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import SecurityDenied, Unsupported
 from npu_conformance.specs.npu.types import (
     PERMISSION,
+    ROOT_UID,
     SERVICE,
     Flag,
     Importance,
@@ -224,6 +225,19 @@ def undeclared_apps(context: CaseContext) -> None:
             app.moves(Importance.VISIBLE)
             if _direct_access(hal, app) != access:
                 context.warn_quality("blocking that was disabled for a while has another effect than before")
+
+
+@cases.case("switched_while_suspended", "NPU-ACC-007", "NPU-OBS-005")
+def switched_while_suspended(context: CaseContext) -> None:
+    """Blocking that is switched off while root has suspended pushes is off in the table that `enable` sends."""
+    fixture, root = ManagerFixture(context), shell_of(context, ROOT_UID)
+    app = fixture.app(Importance.VISIBLE, declares=False, target_sdk=38)
+    with recording_hal(fixture) as hal, switched(context, Flag.BLOCK_MISSING_FEATURE, True):
+        hal.requested(app.uid)
+        with pushes_suspended(root):
+            fixture.control.set_flag(Flag.BLOCK_MISSING_FEATURE, False)
+        fixture.wait(lambda: _direct_access(hal, app))
+        checks.equal(_direct_access(hal, app), True, f"direct access of uid {app.uid}, which blocking denied before")
 
 
 @cases.case("updated_target", "NPU-PRI-012")

@@ -85,6 +85,23 @@ def of_a_waiting_one(context: CaseContext) -> None:
     fixture.app(CACHED).loads(LARGE).receives(GRANT)
 
 
+@cases.case("of_one_with_a_part", "NPU-LIF-019", "NPU-POL-021")
+def of_one_with_a_part(context: CaseContext) -> None:
+    """Of the room that a dead app waited for, the part that is there already goes to a parked request that it fits."""
+    fixture = ManagerFixture(context)
+    waiter, parking = fixture.app(FOREGROUND), fixture.app(Importance.GONE)
+    models = [fixture.app(CACHED).loads(MEDIUM) for _ in range(2)]
+    wanted, parked = waiter.asks(LARGE), parking.asks(MEDIUM)
+    wanted.receives(WAIT)
+    parked.receives(PARKED)
+    models[0].receives(GRANT, UNLOAD)
+    models[0].unload()
+    wanted.receives(WAIT)
+    parked.receives(PARKED)
+    waiter.dies()
+    parked.receives(PARKED, GRANT)
+
+
 @cases.case("of_a_parked_one", "NPU-LIF-019", "NPU-LIF-005")
 def of_a_parked_one(context: CaseContext) -> None:
     """A dead app's parked request is not granted when capacity comes: the next one is."""

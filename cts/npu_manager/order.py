@@ -273,6 +273,20 @@ def _judge_served_first(fixture: ManagerFixture, first: ClientApp, last: ClientA
             model.cancel()
 
 
+@cases.case("completions_outlive_a_hal", "NPU-POL-017", "NPU-PRI-007")
+def completions_outlive_a_hal(context: CaseContext) -> None:
+    """Who has completed work later still counts when another HAL has come, whether it had requests by then or not."""
+    fixture = ManagerFixture(context)
+    first, second = (fixture.app(VISIBLE) for _ in range(2))
+    with recording_hal(fixture) as hal:
+        held = first.loads(LARGE)
+        for app in (first, second):
+            hal.works(app.uid)
+        with recording_hal(fixture):
+            second.asks(LARGE).receives(PARKED)
+            held.receives(GRANT)
+
+
 @cases.case("completions_for_another", "NPU-POL-017", "NPU-POL-018")
 def completions_for_another(context: CaseContext) -> None:
     """Work counts for the app for which it was done, whoever has submitted it: the holder, who asks, or a third."""

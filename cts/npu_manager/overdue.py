@@ -69,6 +69,21 @@ def of_several_models(context: CaseContext) -> None:
         wanted.receives(WAIT, GRANT)
 
 
+@cases.case("moved_meanwhile", "NPU-LIF-027", "NPU-PRI-013")
+def moved_meanwhile(context: CaseContext) -> None:
+    """An app that comes to another importance while it is asked to unload has no more time than before."""
+    for importance in (Importance.GONE, Importance.SERVICE):
+        with _a_minute_for_an_unload(context) as fixture:
+            ignoring = fixture.app(CACHED)
+            held, wanted = ignoring.loads(LARGE), fixture.app(FOREGROUND).asks(LARGE)
+            held.receives(GRANT, UNLOAD)
+            wanted.receives(WAIT)
+            fixture.control.advance_clock(30 * _SECOND_NS)
+            ignoring.moves(importance)
+            fixture.control.advance_clock(90 * _SECOND_NS)
+            wanted.receives(WAIT, GRANT)
+
+
 @cases.case("room_for_several", "NPU-LIF-027", "NPU-LIF-007")
 def room_for_several(context: CaseContext) -> None:
     """The room of one large model that is overdue serves all who wait for it, not only the first."""

@@ -13,19 +13,27 @@ from npu_conformance.cts.lib.manager_client import (
     COMPLETE,
     GRANT,
     PARKED,
+    WAIT,
     control,
     install,
     install_only,
     pass_time,
 )
-from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, ManagerFixture
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, ManagerFixture, need_ranking_of
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.manager_events import without_repetitions
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import IllegalArgument
-from npu_conformance.specs.npu.types import ModelLoadRequest, ModelPriority, ModelSize, Policy, PolicyParameters
+from npu_conformance.specs.npu.types import (
+    Importance,
+    ModelLoadRequest,
+    ModelPriority,
+    ModelSize,
+    Policy,
+    PolicyParameters,
+)
 
 cases = CaseGroup("cts.npu_manager.policy", interface="manager", group=Group.MANAGER_POLICIES)
 
@@ -213,3 +221,42 @@ def replaced_budget_is_empty(context: CaseContext) -> None:
 def _expect_rejected(fixture: ManagerFixture, parameters: PolicyParameters, what: str) -> None:
     setting = partial(fixture.settings.manager.set_policy, Policy.BUDGET, parameters)
     checks.raises(setting, IllegalArgument, f"setPolicy(BUDGET) with {what}")
+
+
+_REIGNS = (Policy.STATUS_QUO, Policy.TURN_TAKING, Policy.BUDGET)
+
+
+@cases.case("importance_from_before", "NPU-PRI-002", "NPU-POL-013", "NPU-POL-015")
+def importance_from_before(context: CaseContext) -> None:
+    """A policy ranks apps by what became of them under the one before, whichever that was."""
+    for before in _REIGNS:
+        fixture = ManagerFixture(context, before)
+        rising, sinking = fixture.app(Importance.CACHED), fixture.app(Importance.FOREGROUND)
+        for app in (rising, sinking):
+            app.asks(SMALL).is_answered()
+        rising.moves(Importance.VISIBLE)
+        sinking.moves(Importance.SERVICE)
+        fixture.settings.manager.set_policy(Policy.BUDGET, None)
+        held, wanted = sinking.loads(LARGE), rising.asks(LARGE)
+        held.receives(GRANT, UNLOAD)
+        wanted.receives(WAIT)
+        held.unload()
+        wanted.receives(WAIT, GRANT)
+        sinking.asks(LARGE).receives(PARKED)
+
+
+@cases.case("declarations_from_before", "NPU-PRI-014", "NPU-PRI-013")
+def declarations_from_before(context: CaseContext) -> None:
+    """In the public page's profile a policy ranks apps by what updates have declared under the one before."""
+    need_ranking_of(context, "page")
+    for before in _REIGNS:
+        fixture = ManagerFixture(context, before)
+        losing, gaining = fixture.app(Importance.VISIBLE), fixture.app(Importance.SERVICE, declares=False)
+        for app in (losing, gaining):
+            app.asks(SMALL).is_answered()
+        fixture.control.update_app(losing.uid, False, 36)
+        fixture.control.update_app(gaining.uid, True, 37)
+        fixture.settings.manager.set_policy(Policy.BUDGET, None)
+        held, wanted = losing.loads(LARGE), gaining.asks(LARGE)
+        held.receives(GRANT, UNLOAD)
+        wanted.receives(WAIT)

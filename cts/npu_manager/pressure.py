@@ -6,6 +6,7 @@ How much is left at which level is the manager's choice; that it shrinks from SE
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Notification
 from npu_conformance.cts.lib.manager_fixture import (
@@ -83,6 +84,29 @@ def _taken(fixture: ManagerFixture, press: Press, level: int, holders: tuple[tup
         f"importances of the models asked at pressure {level}: {asked}, of those left: {kept}",
     )
     return len(asked)
+
+
+@cases.case("in_steps", "NPU-POL-026")
+def in_steps(context: CaseContext) -> None:
+    """Pressure that grows step by step takes as many models as the strongest does at once."""
+    if not context.manifest.virtual_clock:
+        raise NotApplicable("without a virtual clock a further unload request may be on its way")
+    for press, levels in ((heat, HEAT), (shortage, SHORTAGE)):
+        at_once, stepwise = (_asked_by(ManagerFixture(context), press, steps) for steps in (levels[-1:], levels))
+        checks.equal(stepwise, at_once, f"models asked to unload by pressures {levels[0]:d} to {levels[-1]:d} in steps")
+
+
+def _asked_by(fixture: ManagerFixture, press: Press, levels: Sequence[int]) -> int:
+    """How many of eight small models are asked to unload when pressure comes to each of these levels."""
+    fixture.settings.manager.set_policy(Policy.BUDGET, PolicyParameters(8))
+    app = fixture.app(Importance.CACHED)
+    models = [app.loads(SMALL) for _ in range(8)]
+    with pressed(fixture, press, levels[0]):
+        for level in levels[1:]:
+            press(fixture, level)
+            fixture.settle()
+        fixture.settle()
+        return sum(UNLOAD in model.received for model in models)
 
 
 @cases.case("no_grant_beyond", "NPU-POL-027", "NPU-LIF-005")

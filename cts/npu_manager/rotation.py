@@ -10,7 +10,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Notification
+from npu_conformance.cts.lib.manager_client import (
+    CANCELLED,
+    COMPLETE,
+    GRANT,
+    PARKED,
+    WAIT,
+    Notification,
+    opportunistic_of,
+)
 from npu_conformance.cts.lib.manager_fixture import (
     CALLBACK_SECONDS,
     LARGE,
@@ -26,7 +34,7 @@ from npu_conformance.cts.lib.scheduling_hal import OWN, RecordingHal, recording_
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.npu.types import ROOT_UID, EndReason, Importance, Policy, UnloadReason
+from npu_conformance.specs.npu.types import ROOT_UID, EndReason, Importance, ModelPriority, Policy, UnloadReason
 
 cases = CaseGroup("cts.npu_manager.rotation", interface="manager", group=Group.MANAGER_POLICIES)
 
@@ -65,17 +73,21 @@ def all_models_of_the_completing_app(context: CaseContext) -> None:
 
 @cases.case("heir_needs_more", "NPU-POL-018", "NPU-POL-029", "NPU-LIF-008")
 def heir_needs_more(context: CaseContext) -> None:
-    """The completing app makes room also where that is not enough for the waiting one; the rest may come in any way."""
-    with _equals(context, 3) as (hal, (first, second, third)):
-        held, other, wanted = first.loads(MEDIUM), second.loads(MEDIUM), third.asks(LARGE)
-        wanted.receives(PARKED)
-        hal.works(first.uid)
-        held.receives(GRANT, UNLOAD)
-        other.receives(GRANT)
-        held.unload()
-        wanted.receives_one_of([PARKED], [PARKED, WAIT])
-        other.unload()
-        wanted.receives_one_of([PARKED, GRANT], [PARKED, WAIT, GRANT])
+    """The completing app makes room also where that is not enough for the waiting one; the rest may come in any way.
+
+    So it does whatever priority the waiting request has: that ranks an app's own requests alone.
+    """
+    for priority in (ModelPriority.NORMAL, ModelPriority.BACKGROUND, opportunistic_of(context)):
+        with _equals(context, 3) as (hal, (first, second, third)):
+            held, other, wanted = first.loads(MEDIUM), second.loads(MEDIUM), third.asks(LARGE, priority)
+            wanted.receives(PARKED)
+            hal.works(first.uid)
+            held.receives(GRANT, UNLOAD)
+            other.receives(GRANT)
+            held.unload()
+            wanted.receives_one_of([PARKED], [PARKED, WAIT])
+            other.unload()
+            wanted.receives_one_of([PARKED, GRANT], [PARKED, WAIT, GRANT])
 
 
 @cases.case("heir_in_the_way", "NPU-POL-013", "NPU-LIF-007", "NPU-LIF-005")
