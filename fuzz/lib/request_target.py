@@ -35,24 +35,30 @@ class RequestTarget:
 
     name = "requests"
 
-    def __init__(self, subject: SubjectHandle) -> None:
+    def __init__(self, subject: SubjectHandle, *, one_each: bool = False) -> None:
+        """one_each: start from one vector of each operation only; from there the search comes to other types."""
         self._subject = subject
         self._vectors = PreparedVectors(subject)
-        self.seeds: Sequence[bytes] = [_encoded(RequestInput(name, [])) for name in self._vectors.names]
+        names = self._vectors.first_names if one_each else self._vectors.names
+        self.seeds: Sequence[bytes] = [_encoded(RequestInput(name, [])) for name in names]
 
     def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
-        """Add an edit, or those that move an argument; leave one out, or take those of another input."""
+        """Add an edit, or those that move an argument; leave one out, or take those of another input.
+
+        A vector that the device is known to refuse makes room for one that it prepares.
+        """
         try:
             given = _decoded(data)
         except UNREADABLE:
             return data
+        given.vector = self._vectors.instead(given.vector, choices)
         kind = choices.below(10)
         if kind == 0 and given.edits:
             del given.edits[choices.below(len(given.edits))]
         elif kind == 1:
             given.edits += _decoded(choices.pick(self.seeds)).edits
         elif kind == 2:
-            given.vector = choices.pick(self._vectors.names)
+            given.vector = self._vectors.instead(choices.pick(self._vectors.names), choices)
         elif kind < 5:
             given.edits += moving(self._draft(given), choices)
         else:
@@ -70,6 +76,7 @@ class RequestTarget:
         if found is None:
             return (f"there is no {given.vector}",)
         if found.prepared is None:
+            self._vectors.look_around(given.vector)
             raise NotApplicable(f"the device prepares none of the models that were tried, {given.vector} for one")
         draft = self._draft(given)
         arguments = draft.arguments()
