@@ -22,7 +22,7 @@ def require_operation(context: CaseContext, operation: str) -> None:
     if context.manifest.claims:
         return
     before = len(context.own.models)
-    for header in _forms(operation, context.version):
+    for header in forms_of(operation, context.version):
         if not _is_refused(context, vectors.load(operation, header.name)):
             del context.own.models[before:]
             return
@@ -37,8 +37,8 @@ def _is_refused(context: CaseContext, vector: Vector) -> bool:
         return False
 
 
-def _forms(operation: str, version: Version) -> Iterable[VectorHeader]:
-    """The largest stored vector of each form: hardware may want sizes that fill its vectors."""
+def forms_of(operation: str, version: Version) -> Iterable[VectorHeader]:
+    """The largest stored vector of each form of an operation: hardware may want sizes that fill its vectors."""
     headers = (one for one in vectors.headers(operation) if one.rejected is None and one.since <= version)
     return {_form(header): header for header in sorted(headers, key=_size)}.values()
 
