@@ -21,6 +21,6 @@ _SHORT = ShortCase(
     ("NNHAL-ROBUST-003", "FUZ-001", "NNHAL-ERROR-006"),
     "A device survives {runs} edited requests, and answers each as the interface says.",
     "One edited request.",
-    lambda context: RequestTarget(context.subject, one_each=True),
+    lambda context: RequestTarget(context.subject),
 )
 cases, case_from, cases_from = _SHORT.cases, _SHORT.case_from, _SHORT.cases_from

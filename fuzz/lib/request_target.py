@@ -35,12 +35,11 @@ class RequestTarget:
 
     name = "requests"
 
-    def __init__(self, subject: SubjectHandle, *, one_each: bool = False) -> None:
-        """one_each: start from one vector of each operation only; from there the search comes to other types."""
+    def __init__(self, subject: SubjectHandle) -> None:
+        """The search starts from one vector of each operation, and comes to other types from there."""
         self._subject = subject
         self._vectors = PreparedVectors(subject)
-        names = self._vectors.first_names if one_each else self._vectors.names
-        self.seeds: Sequence[bytes] = [_encoded(RequestInput(name, [])) for name in names]
+        self.seeds: Sequence[bytes] = [_encoded(RequestInput(name, [])) for name in self._vectors.first_names]
 
     def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
         """Add an edit, or those that move an argument; leave one out, or take those of another input.

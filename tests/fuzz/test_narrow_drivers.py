@@ -65,7 +65,7 @@ def test_what_a_fuzzer_cannot_attack_at_all_names_what_it_needs(name: str) -> No
 def test_most_requests_meet_what_is_prepared() -> None:
     """After the first input that is refused, inputs are about what the driver has."""
     with closing(narrow("ADD,MUL", "TENSOR_FLOAT32")) as subject:
-        target, met = RequestTarget(subject, one_each=True), set()
+        target, met = RequestTarget(subject), set()
         with pytest.raises(NotApplicable):
             target.run(target.seeds[0])
         for seed in range(60):
