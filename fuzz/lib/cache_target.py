@@ -85,7 +85,7 @@ class CacheTarget(HistoryTarget[Step]):
             raise NotApplicable("there are no compilation caches before HAL 1.2")
         _require_files(subject)
         self._models, self._patience = CachedModels(subject), Patience(subject)
-        super().__init__(subject, histories_of(self._models.names), seeds_of(self._models.first_names))
+        super().__init__(subject, histories_of(self._models.first_names), seeds_of(self._models.first_names))
 
     def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
         """Change steps; vectors that the device is known to refuse make room for those that it prepares."""
