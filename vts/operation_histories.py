@@ -23,7 +23,7 @@ from npu_conformance.specs.requirements import result_requirement
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.extensions import models as extensions
 from npu_conformance.vts.lib.histories.alike import let_all_end
-from npu_conformance.vts.lib.lacking import require_operation
+from npu_conformance.vts.lib.lacking import refused_of, require_operation
 from npu_conformance.vts.lib.operation_histories.extension_models import of_extensions
 from npu_conformance.vts.lib.operation_histories.history import History, Subject
 from npu_conformance.vts.lib.operation_histories.known_models import KnownModel, of_operation
@@ -155,7 +155,7 @@ def _models(context: CaseContext, subject: str) -> Iterable[KnownModel]:
     if subject != _ANY:
         require_operation(context, subject)
     names = random.Random(context.seed).sample(vectors.operations(), _OPERATIONS) if subject == _ANY else [subject]
-    for name in names:
+    for name in (name for name in names if not refused_of(context, name)):
         yield from of_operation(name, context.version, f"{context.seed} {name}")
 
 

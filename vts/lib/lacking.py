@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
+from weakref import WeakKeyDictionary
 
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors import Vector, VectorHeader
+from npu_conformance.harness.judge.asked_models import AskedModel
 from npu_conformance.harness.judge.verdicts import Failed, NotSupported
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.support import supports
@@ -17,16 +20,39 @@ from npu_conformance.vts.lib.support import supports
 def require_operation(context: CaseContext, operation: str) -> None:
     """Raise NotSupported where the device has the operation in no type, no rank, and with no kind of arguments.
 
-    A device that has some of it, or claims anything, is left as it was: nothing of this is on record then.
+    A device is asked once. Of one that has some of it, or claims anything, nothing of this is on record.
     """
+    refused = refused_of(context, operation)
+    if refused:
+        context.own.models.extend(refused)
+        raise NotSupported(f"no model of {operation} is supported")
+
+
+def refused_of(context: CaseContext, operation: str) -> list[AskedModel]:
+    """The models of an operation that the device lacks altogether; none of one that it has, and where it claims any."""
     if context.manifest.claims:
-        return
-    before = len(context.own.models)
-    for header in forms_of(operation, context.version):
-        if not _is_refused(context, vectors.load(operation, header.name)):
-            del context.own.models[before:]
-            return
-    raise NotSupported(f"no model of {operation} is supported")
+        return []
+    known = _refused.setdefault(context.subject, {})
+    if operation not in known:
+        known[operation] = _all_refused(context, operation)
+    return known[operation]
+
+
+_LARGE = 1024
+"""Elements of all operands."""
+_refused: WeakKeyDictionary[SubjectHandle, dict[str, list[AskedModel]]] = WeakKeyDictionary()
+"""The models of operations that a subject has refused; none of an operation that it has."""
+
+
+def _all_refused(context: CaseContext, operation: str) -> list[AskedModel]:
+    """What the device was asked, if it refuses all of it; it is not on the case's record yet."""
+    models = context.own.models
+    before = len(models)
+    headers = forms_of(operation, context.version)
+    are_refused = all(_is_refused(context, vectors.load(operation, header.name)) for header in headers)
+    asked = models[before:]
+    del models[before:]
+    return asked if are_refused else []
 
 
 def _is_refused(context: CaseContext, vector: Vector) -> bool:
@@ -38,9 +64,12 @@ def _is_refused(context: CaseContext, vector: Vector) -> bool:
 
 
 def forms_of(operation: str, version: Version) -> Iterable[VectorHeader]:
-    """The largest stored vector of each form of an operation: hardware may want sizes that fill its vectors."""
+    """A stored vector of each form of an operation, the largest of those that are not large.
+
+    Hardware may want sizes that fill its vectors; to read large ones takes long, since their values are worked out.
+    """
     headers = (one for one in vectors.headers(operation) if one.rejected is None and one.since <= version)
-    return {_form(header): header for header in sorted(headers, key=_size)}.values()
+    return {_form(header): header for header in sorted(headers, key=_rank)}.values()
 
 
 def _form(header: VectorHeader) -> Hashable:
@@ -48,5 +77,8 @@ def _form(header: VectorHeader) -> Hashable:
     return tuple((one.type, one.role, len(one.dimensions)) for one in header.operands.values())
 
 
-def _size(header: VectorHeader) -> int:
-    return sum(math.prod(one.dimensions) for one in header.operands.values())
+def _rank(header: VectorHeader) -> tuple[bool, int]:
+    """What is taken of one form: the last in this order."""
+    size = sum(math.prod(one.dimensions) for one in header.operands.values())
+    is_large = size > _LARGE
+    return not is_large, -size if is_large else size
