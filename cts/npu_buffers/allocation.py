@@ -199,6 +199,7 @@ def id_of_a_failed_request(context: CaseContext) -> None:
     if answer.errno == 0:
         raise NotApplicable("the manager makes room for an equal buffer")
     app.free(1)
+    pass_time(context)
     app.allocated(app.request(2, size))
 
 
