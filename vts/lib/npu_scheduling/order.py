@@ -155,10 +155,8 @@ class Order:
         return max(self._possible(run))
 
     def _possible(self, run: Timed) -> list[int]:
-        """Its effective priorities: work for another uid counts as that uid's where it has a config, or should."""
-        own, *others = run.uids
-        given = [self._priorities[uid] for uid in others if uid in self._priorities]
-        return [priority + run.job for priority in (self._priorities.get(own, MAX_PRIORITY), *given)]
+        """Its effective priorities: work for another uid counts as that uid's or as the submitter's."""
+        return [self._priorities.get(uid, MAX_PRIORITY) + run.job for uid in run.uids]
 
     def _judge_events(self) -> None:
         events = self.npu.events()[self._seen :]
