@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -119,6 +120,23 @@ class SchedulingFixture(Waiting):
         """Take any callback away; a HAL that has no setCallback yet can be asked all that needs none."""
         with suppress(Unsupported):
             self.scheduling.set_callback(None)
+
+    def bridging_ms(self, app: App) -> int:
+        """The shortest debounce time at which a run is one burst, seen at none, where each inference may be one.
+
+        The gaps of a run are below the debounce time that holds by default; no callback is registered afterwards.
+        """
+        recorder = Recorder()
+        self.register_callback(recorder, 0)
+        app.works()
+        self.settle(0)
+        self.register_callback(None)
+        gaps = [
+            after.work.timestamp_ms - before.work.timestamp_ms
+            for before, after in itertools.pairwise(recorder.of(app.uid))
+            if before.event_type == "ended"
+        ]
+        return min(max(gaps, default=0) + 1, self.debounce_ms)
 
     def settle(self, debounce_ms: int | None = None) -> None:
         """Wait until every run is over, and every event of it has arrived."""
