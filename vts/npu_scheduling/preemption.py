@@ -160,7 +160,7 @@ def _interrupted(context: CaseContext, meanwhile: Callable[[SchedulingFixture, A
                 strong.cancel()
             npu.settle()
             theirs, ours = strong.events()[seen:], weak.events()[seen_weak:]
-            lost = sum(event.work.timestamp_ms for event in events_of(theirs, USER))
+            lost = sum(event.work.timestamp_ms for event in theirs if event.event_type == "ended")
             lost -= sum(event.work.timestamp_ms for event in events_of(theirs, STARTED))
             took = time_of(ours, COMPLETED) - time_of(ours, STARTED) - lost
             what = f"{took} ms for work that was interrupted {_INTERRUPTIONS} times, {alone} ms without"
