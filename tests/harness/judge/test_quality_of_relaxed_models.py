@@ -8,13 +8,13 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 import pytest
+from float32_vectors import Listener, in_float32
 from msgspec.structs import replace
 
 from npu_conformance.corpus import oracles, variations
 from npu_conformance.corpus.vectors import Example, Vector
 from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.run.context import CaseContext
-from tests.harness.judge.test_quality_power import Listener, in_float32
 
 Array = npt.NDArray[Any]
 
