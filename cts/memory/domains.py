@@ -62,20 +62,15 @@ def explicit_device(context: CaseContext) -> None:
     model = app.finished_model()
     for name, device in devices_to_name(app).items():
         with context.configuration(name):
-            compilation = _compiled_for(app, model, device)
+            function = "model_get_supported_operations_for_devices"
+            if not all(app.succeed(function, model, (device,), True).values):
+                raise NotSupported("the device does not support ADD of TENSOR_FLOAT32")
+            compilation = app.finished_compilation(model, (device,))
             memory = memory_for_sum(app, compilation)
             fill(app, memory)
             output = memory_for_sum(app, compilation)
             app.expect("compute", app.compute(execution_between(app, compilation, memory, output)))
             checks.equal(content_of(app, output), TOTAL, "the sum")
-
-
-def _compiled_for(app: RuntimeApp, model: int, device: int) -> int:
-    """The model, compiled for this device alone. NotSupported where the device does not support it (FW-PRT-011)."""
-    function = "model_get_supported_operations_for_devices"
-    if not all(app.succeed(function, model, (device,), True).values):
-        raise NotSupported("the device does not support ADD of TENSOR_FLOAT32")
-    return app.finished_compilation(model, (device,))
 
 
 @cases.case("chain", "FW-GEN-007", since=Version.V1_3)
@@ -223,9 +218,9 @@ def several_of_one_descriptor(context: CaseContext) -> None:
     """Memories of one descriptor are each for themselves: each has its value, its roles and its life."""
     app = RuntimeApp(context)
     model = app.finished_model()
-    for name, device in {"default": None, **devices_to_name(app)}.items():
+    for name, devices in {"default": (), **{name: (one,) for name, one in devices_to_name(app).items()}}.items():
         with context.configuration(name):
-            compilation = app.finished_compilation(model) if device is None else _compiled_for(app, model, device)
+            compilation = app.finished_compilation(model, devices)
             made = descriptor(app, [Role(role, compilation, 0) for role in BOTH])
             first, second, third = (app.memory_of(made) for _ in range(3))
             _judge_each_alone(app, compilation, first, second, third)
