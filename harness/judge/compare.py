@@ -7,6 +7,7 @@ both are matters of quality (harness.judge.quality). Booleans compare as true or
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
@@ -175,10 +176,10 @@ def _element(
     label: str, index: tuple[int, ...], actual: Array, expected: Array, difference: Array, tolerance: Tolerance
 ) -> str:
     wanted = float(expected[index])
-    return (
-        f"{label} {list(index)}: expected {wanted:.9g}, actual {float(actual[index]):.9g}, "
-        f"difference {float(difference[index]):.4g}, tolerance {tolerance.told_at(wanted)}"
-    )
+    told = f"{label} {list(index)}: expected {wanted:.9g}, actual {float(actual[index]):.9g}"
+    if not math.isfinite(wanted):
+        return f"{told}: an infinity is wanted as it is, and a NaN as a NaN"
+    return f"{told}, difference {float(difference[index]):.4g}, tolerance {tolerance.told_at(wanted)}"
 
 
 def _values(values: Array) -> str:
