@@ -27,6 +27,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "npu-conformance run --plugin my_package.driver:plugin",
         "npu-conformance run vts --scope smoke --plugin exec:./my_driver",
         "npu-conformance run -k 'CONV_2D and quant8' --plugin my_package.driver:plugin --hal 1.2",
+        "npu-conformance run 'vts.*.CONV_2D.*' --plugin my_package.driver:plugin",
         "npu-conformance run --last-failed --plugin my_package.driver:plugin",
         "npu-conformance run --plugin reference --plugin-option clock=real --transport message -n 2",
     ),

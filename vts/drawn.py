@@ -18,6 +18,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.vector_cases import vector_from
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.requirements import result_requirement
+from npu_conformance.vts.lib.lacking import require_operation
 from npu_conformance.vts.lib.random_graph_cases import Graphs, run_graphs
 
 
@@ -41,6 +42,7 @@ def case_from(payload: Any) -> Case:
 
 def _case(operation: str) -> Case:
     def run(context: CaseContext) -> None:
+        require_operation(context, operation)
         seeds = range(drawn.SEEDS if context.scope is Scope.FULL else 1)
         models = {one.name: one for seed in seeds for one in drawn.models(operation, seed, context.version)}
         _run(operation, {name: functools.partial(models.__getitem__, name) for name in models}, context)

@@ -24,6 +24,7 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.requirements import result_requirement
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.lacking import require_operation
 from npu_conformance.vts.lib.loops import longest_timeout
 from npu_conformance.vts.lib.preparing import prepared
 from npu_conformance.vts.lib.turning import KINDS
@@ -68,6 +69,7 @@ def cases_under(subject: str) -> Iterator[Case]:
 
 
 def _run(operation: str, context: CaseContext) -> None:
+    require_operation(context, operation)
     pairs = list(_pairs(operation, context.version))
     if not pairs:
         raise NotApplicable(f"HAL {context.version} has no two such models of {operation}")

@@ -23,6 +23,7 @@ from npu_conformance.specs.requirements import result_requirement
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.extensions import models as extensions
 from npu_conformance.vts.lib.histories.alike import let_all_end
+from npu_conformance.vts.lib.lacking import require_operation
 from npu_conformance.vts.lib.operation_histories.extension_models import of_extensions
 from npu_conformance.vts.lib.operation_histories.history import History, Subject
 from npu_conformance.vts.lib.operation_histories.known_models import KnownModel, of_operation
@@ -151,6 +152,8 @@ def _models(context: CaseContext, subject: str) -> Iterable[KnownModel]:
     if subject == _EXTENSIONS:
         yield from _of_extensions(context)
         return
+    if subject != _ANY:
+        require_operation(context, subject)
     names = random.Random(context.seed).sample(vectors.operations(), _OPERATIONS) if subject == _ANY else [subject]
     for name in names:
         yield from of_operation(name, context.version, f"{context.seed} {name}")

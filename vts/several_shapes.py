@@ -32,6 +32,7 @@ from npu_conformance.specs.neuralnetworks.types import Request
 from npu_conformance.specs.requirements import result_requirement
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.bound_request import has_shapes
+from npu_conformance.vts.lib.lacking import require_operation
 from npu_conformance.vts.lib.preparing import prepared
 from npu_conformance.vts.lib.random_graph_cases import Graphs, red_ones
 from npu_conformance.vts.lib.turning import KINDS, Kind
@@ -75,6 +76,7 @@ def _case(operation: str, kind: Kind) -> Case:
 
 
 def _run(operation: str, kind: Kind, context: CaseContext) -> None:
+    require_operation(context, operation)
     found = kind.find(operation, context.version)
     if not found:
         raise NotApplicable(f"HAL {context.version} has no such model of {operation}")

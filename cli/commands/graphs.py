@@ -18,10 +18,11 @@ import msgspec
 from npu_conformance.cli.commands._numbers import require_not_negative, require_positive
 from npu_conformance.cli.commands._options import add_plugin_options, add_wire_log_option, session_options
 from npu_conformance.cli.errors import UsageError
-from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED, exit_code, row
+from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED, USAGE, exit_code, row
 from npu_conformance.harness.report.console import Console
 from npu_conformance.harness.run.diagnostics import diagnosed
 from npu_conformance.harness.run.partition import parse_shard
+from npu_conformance.specs.diagnostics import shell
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.forked import end_with_parent
 from npu_conformance.specs.outcomes import Outcome
@@ -52,9 +53,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--size", choices=("single", "small", "large"), default="small", help="1, 5 or 40 operations (default: small)"
     )
-    parser.add_argument("--operations", metavar="OP", nargs="+", default=[], help="use only these operations")
     parser.add_argument(
-        "--types", metavar="TYPE", nargs="+", default=[], help=f"use only these types: {' '.join(_TYPES)}"
+        "--operations",
+        metavar="OP",
+        nargs="+",
+        default=[],
+        help="use only these operations (default: those that the device accepts)",
+    )
+    parser.add_argument(
+        "--types",
+        metavar="TYPE",
+        nargs="+",
+        default=[],
+        type=_type_name,
+        help=f"use only these types: {' '.join(_TYPES)}, or TENSOR_FLOAT32 and so on",
     )
     parser.add_argument(
         "--save", metavar="DIR", type=Path, default=_FOLDER, help=f"folder for the findings (default: {_FOLDER})"
@@ -67,10 +79,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Run graphs; return the exit code of the worst where something was found."""
+    """Run graphs; return the exit code of the worst where something was found, 2 where nothing could be judged."""
     _check(options)
     with diagnosed(wire_file=options.wire_log):
         return _execute(options)
+
+
+def _type_name(text: str) -> str:
+    """A type as ids of graphs spell it; TENSOR_FLOAT32, as everything else spells it, is understood as well."""
+    from npu_conformance.corpus.random_graphs.official import TYPES
+
+    return next((name for name, (tensor, _) in TYPES.items() if text == tensor), text)
 
 
 def _execute(options: argparse.Namespace) -> int:
@@ -78,19 +97,37 @@ def _execute(options: argparse.Namespace) -> int:
     from npu_conformance.vts.lib.graph_campaign import Campaign, plan
 
     session = session_options(options, at_once=options.processes or 1)
-    console, started = Console(sys.stdout), time.monotonic()
+    console = Console(sys.stdout)
     with contextlib.closing(open_by_options(session)) as subject:
+        narrowed = _narrow(options, subject)
         try:
             recipes = plan(subject, options.size, options.types, options.operations)
         except LookupError as error:
             raise UsageError(str(error)) from None
-        console.say(_headline(options, subject))
+        console.say("\n".join([_headline(options, subject), *narrowed]))
+        started = time.monotonic()
         if not (options.processes or options.scheduler):
             campaign = Campaign(subject, recipes, options.save, session.plugin_words, partial(_tell_shrinking, console))
             came_to_its_end = _run(options, campaign, console)
             code = _end(options, console, campaign.tally, started)
             return code if came_to_its_end else SUITE_FAILED
     return _in_parts(options, console, started)
+
+
+def _narrow(options: argparse.Namespace, subject: SubjectHandle) -> list[str]:
+    """Draw graphs from what the device accepts, where nothing else was asked for; returns a line about that."""
+    from npu_conformance.vts.lib.accepted_operations import accepted
+
+    found = None if options.operations or options.tally else accepted(subject, options.types)
+    if found is None or not found.operations:
+        return []
+    lacks_types = len(found.types) < found.all_types
+    if len(found.operations) == found.all_operations and not lacks_types:
+        return []
+    options.operations, options.types = [*found.operations], [*found.types] if lacks_types else options.types
+    told = f"the device accepts {len(found.operations)} of {counted(found.all_operations, 'operation')}"
+    types = f", in {len(found.types)} of {counted(found.all_types, 'type')}" if lacks_types else ""
+    return [f"{told}{types}: graphs are drawn from these; --operations and --types choose others"]
 
 
 def _in_parts(options: argparse.Namespace, console: Console, started: float) -> int:
@@ -107,6 +144,8 @@ def _end(options: argparse.Namespace, console: Console, tally: Tally, started: f
     if options.tally:
         options.tally.write_bytes(msgspec.json.encode(tally))
     console.say("\n".join(_summary(tally, time.monotonic() - started)))
+    if not (tally.passed or tally.findings or options.tally):
+        return USAGE
     return exit_code(row(found.result.outcome).exit_code for found in tally.findings)
 
 
@@ -117,7 +156,7 @@ def _tell_shrinking(console: Console, seed: int, result: CaseResult) -> None:
 
 
 def _tell(console: Console, options: argparse.Namespace, found: Found) -> None:
-    console.say("\n".join(_finding(found, options.save)))
+    console.say("\n".join(_finding(found, options.save, session_options(options).plugin_words)))
 
 
 def _run(options: argparse.Namespace, campaign: Campaign, console: Console) -> bool:
@@ -214,7 +253,7 @@ def _which(options: argparse.Namespace) -> str:
     return f"seed {options.seeds} alone" + (f" (--seeds 0:{seeds[0]} are {seeds[0]} seeds)" if seeds[0] > 1 else "")
 
 
-def _finding(found: Found, folder: Path) -> list[str]:
+def _finding(found: Found, folder: Path, plugin_words: str) -> list[str]:
     result = found.result
     shrunk = f"shrunk from {counted(found.before, 'operation')} to {' '.join(found.operations)}"
     return [
@@ -222,6 +261,7 @@ def _finding(found: Found, folder: Path) -> list[str]:
         f"  {result.message}",
         *(f"  {folder / path}" for path in found.files),
         *([] if found.files else [f"  interrupted before it was kept: --seeds {found.seed} makes it again"]),
+        *(f"  npu-conformance replay {shell.joined([str(folder / path)])} {plugin_words}" for path in found.files[:1]),
     ]
 
 
@@ -231,6 +271,7 @@ def _summary(tally: Tally, seconds: float) -> list[str]:
     lines = [f"{done} in {seconds:.1f} s ({rate:.0f} a second)"]
     lines.append(f"{tally.passed} right, {tally.not_supported} not supported, {_wrong(tally)} wrong")
     lines.append(_judged(tally))
+    lines += [_decidable(tally)] if tally.sampled and tally.elements else []
     lines.append(f"{counted(len(tally.covered), 'operation')} executed and right")
     if tally.refused:
         worst = ", ".join(f"{name} ({count})" for name, count in Counter(tally.refused).most_common(8))
@@ -248,8 +289,15 @@ def _judged(tally: Tally) -> str:
     if not tally.elements:
         return "nothing was judged: no graph was executed"
     share = 1 - tally.undecided / tally.elements
-    decided = tally.sampled_decided / tally.sampled if tally.sampled else 1.0
-    return (
-        f"judged: {share:.2%} of {tally.elements} elements ({tally.widened} by the errors that earlier operations may "
-        f"make); {decided:.1%} of a sample are decided whatever a device computes"
-    )
+    told = f"judged: {share:.2%} of {tally.elements:,} elements of the results"
+    return told + (f"; {_widened(tally.widened)}" if tally.widened else "")
+
+
+def _decidable(tally: Tally) -> str:
+    share = tally.sampled_decided / tally.sampled
+    return f"whatever a device computes, {share:.1%} of such elements can be judged (found out for {tally.sampled:,})"
+
+
+def _widened(count: int) -> str:
+    are, have = ("is", "has") if count == 1 else ("are", "have")
+    return f"{count:,} {are} right only because operations before them may err, so that they {have} a wider tolerance"

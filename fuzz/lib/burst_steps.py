@@ -15,6 +15,8 @@ from npu_conformance.specs.versions import Version
 
 BURSTS, MEMORIES = 3, 4
 """How many there are in a history; a step names them by their numbers."""
+FIRST, SECOND = "first", "second"
+"""Vectors that no name tells: those that the device prepares first, since no driver has all types and operations."""
 HALF = 1024
 """Where the outputs of a vector begin in their memory, so that one memory can hold inputs and outputs."""
 OPERATIONS = (
@@ -39,6 +41,7 @@ class Open(msgspec.Struct, tag_field="do", tag="open", forbid_unknown_fields=Tru
     """
 
     vector: str
+    """OPERATION/NAME, or one of FIRST and SECOND."""
     burst: int = 0
     twin: bool = False
 
@@ -177,8 +180,8 @@ def _edit(choices: Choices) -> Edit:
 
 
 def seeds_of(names: Sequence[str], version: Version) -> tuple[bytes, ...]:
-    """Histories to begin with."""
-    one, other = names[0], names[1 % len(names)]
+    """Histories to begin with: of the vectors of these names, and of those that the device prepares first."""
+    one, other = FIRST, SECOND
     swapped = Execute(0, [1, 0], [1, 0])
     found: list[list[Step]] = [
         [Open(name), Execute(), Execute(0, [0, 1], [0, 1], blank=True), Execute()] for name in names

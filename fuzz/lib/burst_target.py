@@ -7,6 +7,7 @@ has broken shows then at the latest.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 from functools import partial
 
@@ -17,10 +18,12 @@ from npu_conformance.fuzz.lib.burst_fixture import SIZE, BurstFixture, OpenBurst
 from npu_conformance.fuzz.lib.burst_judge import Asked, BurstJudge
 from npu_conformance.fuzz.lib.burst_steps import (
     BURSTS,
+    FIRST,
     HALF,
     MEMORIES,
     NAMES,
     OPERATIONS,
+    SECOND,
     Close,
     Execute,
     Open,
@@ -31,6 +34,7 @@ from npu_conformance.fuzz.lib.burst_steps import (
     is_sendable,
     seeds_of,
 )
+from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.findings import Found, Kind
 from npu_conformance.fuzz.lib.histories import HistoryTarget, Traces
 from npu_conformance.fuzz.lib.model_judge import allowed, guarded
@@ -63,10 +67,27 @@ class BurstTarget(HistoryTarget[Step]):
     def __init__(self, subject: SubjectHandle) -> None:
         if subject.version < Version.V1_2:
             raise NotApplicable("there are no bursts before HAL 1.2")
-        self._vectors = [PreparedVectors(subject, lambda header: header.operation in OPERATIONS) for _ in range(2)]
-        names = sorted(self._vectors[0].names, key=lambda name: OPERATIONS.index(name.partition("/")[0]))
-        self._names = names
-        super().__init__(subject, histories_of(names), seeds_of(names, subject.version))
+        self._vectors = [PreparedVectors(subject, OPERATIONS) for _ in range(2)]
+        names = self._vectors[0].names
+        super().__init__(subject, histories_of(names), seeds_of(self._vectors[0].first_names, subject.version))
+
+    def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
+        """Change steps; vectors that the device is known to refuse make room for those that it prepares."""
+        changed = super().mutate(data, choices, max_size)
+
+        def with_prepared(step: Step) -> Step:
+            if not isinstance(step, Open):
+                return step
+            return replace(step, vector=self._vectors[0].instead(step.vector, choices))
+
+        return self.histories.with_each(changed, with_prepared)[:max_size]
+
+    def readable(self, data: bytes) -> bytes:
+        """The history with the names of its vectors: which are first may change with what a device has."""
+        return self.histories.with_each(data, self._named)
+
+    def _named(self, step: Step) -> Step:
+        return replace(step, vector=_name_of(step.vector, self._vectors[0])) if isinstance(step, Open) else step
 
     def _play(self, steps: list[Step]) -> tuple[str, ...]:
         fixture = BurstFixture(self._subject)
@@ -79,11 +100,10 @@ class BurstTarget(HistoryTarget[Step]):
 
     def _require(self) -> None:
         """Configure a burst of the first model that the device prepares."""
-        tried = (self._vectors[0].get(name) for name in self._names)
-        found = next((one for one in tried if one is not None and one.prepared is not None), None)
+        found = self._vectors[0].get(_name_of(FIRST, self._vectors[0]))
         if found is None:
             raise NotApplicable(
-                f"the device prepares no model of those that bursts are made for: {', '.join(OPERATIONS)}"
+                f"the device prepares no model of those that bursts are made for, of any type: {', '.join(OPERATIONS)}"
             )
         fixture = BurstFixture(self._subject)
         try:
@@ -134,8 +154,11 @@ class _Play:
 
     def _open(self, step: Open) -> str:
         self.bursts.pop(step.burst % BURSTS, None)
-        found = self._vectors[int(step.twin)].get(step.vector)
-        if found is None or found.prepared is None or not _is_small(found):
+        found = self._vectors[int(step.twin)].get(_name_of(step.vector, self._vectors[0]))
+        if found is None or not _is_small(found):
+            return "nothing"
+        if found.prepared is None:
+            self._vectors[0].look_around(step.vector)
             return "nothing"
         if not found.runs:
             found.runs = self._try(found)
@@ -305,6 +328,15 @@ class _Play:
         is_misused = False if is_unknown else burst.note(found.slots, serials)
         error = "NNHAL-BURST-011" if is_unknown else ""
         return Asked(asked.found, request, serials, step, error=error, is_misused=is_misused, is_open=is_open)
+
+
+def _name_of(vector: str, vectors: PreparedVectors) -> str:
+    """The name that a step means; that of another where it means one that the device does not have."""
+    if vector not in (FIRST, SECOND):
+        return vector
+    small = (name for name in vectors.all_prepared() if (found := vectors.get(name)) and _is_small(found))
+    names = list(itertools.islice(small, 2))
+    return names[-1 if vector == SECOND else 0] if names else vector
 
 
 def _is_small(found: Prepared) -> bool:

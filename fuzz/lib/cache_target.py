@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from msgspec import structs
+
 from npu_conformance.fuzz.lib.cache_judge import Presented, judge_restored, judge_saved
 from npu_conformance.fuzz.lib.cache_ledger import Contents, Ledger, edited
-from npu_conformance.fuzz.lib.cache_models import CachedModels
+from npu_conformance.fuzz.lib.cache_models import OPERATIONS, CachedModels
 from npu_conformance.fuzz.lib.cache_steps import (
     ACCESSES,
     CACHES,
@@ -29,6 +31,7 @@ from npu_conformance.fuzz.lib.cache_steps import (
     is_sendable,
     seeds_of,
 )
+from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.histories import HistoryTarget, Traces
 from npu_conformance.fuzz.lib.model_judge import guarded
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable, NotSupported
@@ -82,7 +85,18 @@ class CacheTarget(HistoryTarget[Step]):
             raise NotApplicable("there are no compilation caches before HAL 1.2")
         _require_files(subject)
         self._models, self._patience = CachedModels(subject), Patience(subject)
-        super().__init__(subject, histories_of(self._models.names), seeds_of(self._models.names))
+        super().__init__(subject, histories_of(self._models.names), seeds_of(self._models.first_names))
+
+    def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
+        """Change steps; vectors that the device is known to refuse make room for those that it prepares."""
+        changed = super().mutate(data, choices, max_size)
+
+        def with_prepared(step: Step) -> Step:
+            if not isinstance(step, Save):
+                return step
+            return structs.replace(step, model=self._models.instead(step.model, choices))
+
+        return self.histories.with_each(changed, with_prepared)[:max_size]
 
     def _play(self, steps: list[Step]) -> tuple[str, ...]:
         context = CaseContext(_Header(), self._subject)
@@ -90,6 +104,12 @@ class CacheTarget(HistoryTarget[Step]):
             return _Play(context, self._models, self._patience).run(steps)
         finally:
             context.close()
+
+    def _require(self) -> None:
+        if not self._models.are_there():
+            raise NotApplicable(
+                f"the device prepares no model of those that are cached, of any type: ADD, {', '.join(OPERATIONS)}"
+            )
 
     def _renew(self) -> None:
         self._models.clear()

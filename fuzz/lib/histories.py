@@ -82,6 +82,12 @@ class Histories(Generic[Step]):
             steps[place % len(steps)] = self._edited(steps[place % len(steps)], choices)
         return encoded(steps[: self.most])[:max_size]
 
+    def with_each(self, data: bytes, changed: Callable[[Step], Step]) -> bytes:
+        """The input with each of its steps changed; what it was where that changes nothing."""
+        steps = self.decoded(data) or []
+        found = [changed(step) for step in steps]
+        return data if found == steps else encoded(found)
+
     def pieces(self, data: bytes) -> Iterator[bytes]:
         """Without many steps, without one, then with a plainer number or without an element of a list."""
         steps = self.decoded(data)

@@ -1,7 +1,11 @@
-"""The models whose arguments lie in buffers: differences, whose shapes are known or not, and stored vectors."""
+"""The models whose arguments lie in buffers: differences, whose shapes are known or not, and stored vectors.
+
+Where a device has no differences, sums or products have their place.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,7 +36,9 @@ USUAL: Shape = (2, 3)
 """The shape of a difference where it may have any."""
 LARGEST = 4096
 """Bytes of one argument; vectors with larger ones are not taken."""
-_OPERATIONS = ("SPLIT", "TRANSPOSE", "CONCATENATION", "SELECT", "EQUAL", "MAXIMUM", "TOPK_V2", "CAST")
+ARITHMETIC = ("SUB", "ADD", "MUL")
+"""What two tensors are put together by: the first that the device has, best of all one in which their order matters."""
+OPERATIONS = ("SPLIT", "TRANSPOSE", "CONCATENATION", "SELECT", "EQUAL", "MAXIMUM", "TOPK_V2", "CAST")
 """Of stored vectors: any content of the buffers is a legal input, each element size, several inputs and outputs."""
 
 
@@ -40,7 +46,8 @@ _OPERATIONS = ("SPLIT", "TRANSPOSE", "CONCATENATION", "SELECT", "EQUAL", "MAXIMU
 class Kind:
     """A model. dimensions: of all tensors as declared, 0 or () where they are not known. count: of differences.
 
-    activation: the activation of the (single) difference is an input, too. vector: a stored one instead.
+    activation: the activation of the (single) difference is an input, too. vector: a stored one instead. operation: one
+    of ARITHMETIC.
     """
 
     name: str
@@ -51,6 +58,7 @@ class Kind:
     zero_point: int = 0
     activation: bool = False
     vector: Vector | None = None
+    operation: str = "SUB"
 
     def model(self, version: Version) -> Model:
         """The model as a device gets it."""
@@ -114,11 +122,12 @@ def _differences(kind: Kind, shapes: tuple[Shape, ...]) -> Vector | None:
     last = builder.input(scalar, zero, "fused") if kind.activation else builder.constant(scalar, zero, "fused")
     try:
         outputs = [
-            builder.apply("SUB", (*pair, last), (tensor,))[0] for pair in zip(inputs[::2], inputs[1::2], strict=True)
+            builder.apply(kind.operation, (*pair, last), (tensor,))[0]
+            for pair in zip(inputs[::2], inputs[1::2], strict=True)
         ]
     except IllegalOperationError:
         return None
-    return builder.vector(kind.name, "SUB", outputs)
+    return builder.vector(kind.name, kind.operation, outputs)
 
 
 def _shaped(operand: VectorOperand, shape: Shape) -> VectorOperand:
@@ -133,8 +142,8 @@ def computed(vector: Vector, given: Mapping[str, Array]) -> dict[str, Array] | N
         return None
 
 
-def kinds(version: Version) -> dict[str, Kind]:
-    """The models of a version by name, differences first."""
+def differences(operation: str) -> dict[str, Kind]:
+    """The models of one of ARITHMETIC by name; they are called differences whatever it is."""
     found = [
         Kind("difference"),
         Kind("open", dimensions=(0, 3)),
@@ -144,13 +153,16 @@ def kinds(version: Version) -> dict[str, Kind]:
         Kind("half", OperandType.TENSOR_FLOAT16),
         Kind("fused", activation=True),
         Kind("other_shape", dimensions=(3, 2)),
-        Kind("other_scale", OperandType.TENSOR_QUANT8_ASYMM, scale=1.0, zero_point=128),
+        Kind("other_scale", OperandType.TENSOR_QUANT8_ASYMM, scale=0.75, zero_point=128),
     ]
-    for header in headers(version, one_each=True):
-        if header.operation in _OPERATIONS and header.rejected is None:
-            vector = vectors.load(header.operation, header.name)
-            if _is_small(vector):
-                found.append(Kind(f"{header.operation}/{header.name}", vector=vector))
+    return {kind.name: dataclasses.replace(kind, operation=operation) for kind in found}
+
+
+def stored(version: Version, *, one_each: bool) -> dict[str, Kind]:
+    """Models of stored vectors by name, of each combination of types; one_each: one of each operation."""
+    chosen = (header for header in headers(version, one_each=one_each) if header.operation in OPERATIONS)
+    small = (vector for header in chosen if _is_small(vector := vectors.load(header.operation, header.name)))
+    found = [Kind(f"{vector.operation}/{vector.name}", vector=vector) for vector in small]
     return {kind.name: kind for kind in found}
 
 

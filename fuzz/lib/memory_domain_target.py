@@ -5,6 +5,7 @@ After each history every buffer that lives is copied out: what an earlier step h
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
@@ -22,15 +23,18 @@ from npu_conformance.fuzz.lib.memory_domain_judge import (
     judge_read,
 )
 from npu_conformance.fuzz.lib.memory_domain_models import (
+    ARITHMETIC,
     LARGEST,
+    OPERATIONS,
     USUAL,
     BufferModel,
     Kind,
     Shape,
+    differences,
     elements,
-    kinds,
     prepared,
     sensible,
+    stored,
 )
 from npu_conformance.fuzz.lib.memory_domain_requests import request_of
 from npu_conformance.fuzz.lib.memory_domain_states import BufferState, Content, Wish
@@ -86,11 +90,11 @@ class MemoryDomainTarget(HistoryTarget[Step]):
     def __init__(self, subject: SubjectHandle) -> None:
         if subject.version < Version.V1_3:
             raise NotApplicable("there are no memory domains before HAL 1.3")
-        self._kinds = kinds(subject.version)
+        self._kinds = differences(ARITHMETIC[0]) | stored(subject.version, one_each=False)
         self._ways = naming_buffers(subject.version)
         self._models: dict[int, BufferModel | None] = {}
-        names = list(self._kinds)
-        super().__init__(subject, histories_of(names, len(self._ways)), seeds_of(names, len(self._ways)))
+        first = [*differences(ARITHMETIC[0]), *stored(subject.version, one_each=True)]
+        super().__init__(subject, histories_of(list(self._kinds), len(self._ways)), seeds_of(first, len(self._ways)))
 
     def _play(self, steps: list[Step]) -> tuple[str, ...]:
         self._prepare_defaults()
@@ -105,13 +109,25 @@ class MemoryDomainTarget(HistoryTarget[Step]):
         self._prepare_defaults()
         number = next((number for number, model in self._models.items() if model is not None), None)
         if number is None:
-            raise NotApplicable("the device prepares no model of those that buffers are allocated for")
+            operations = ", ".join((*ARITHMETIC, *OPERATIONS))
+            raise NotApplicable(
+                f"the device prepares no model of those that buffers are allocated for, of any type: {operations}"
+            )
         self._play([Allocate(models=[number], inputs=[(0, 0)])])
 
     def _prepare_defaults(self) -> None:
-        for number, name in enumerate(_DEFAULTS):
-            if number not in self._models:
-                self._models[number] = prepared(self._subject, self._kinds[name])
+        """Prepare the models that the numbers mean at first, of differences if the device has them."""
+        if self._models:
+            return
+        for operation in ARITHMETIC:
+            self._kinds |= differences(operation)
+            found = [prepared(self._subject, self._kinds[name]) for name in _DEFAULTS]
+            if any(found):
+                break
+        else:
+            others = (prepared(self._subject, kind) for kind in self._kinds.values() if kind.vector is not None)
+            found = [*itertools.islice(filter(None, others), len(_DEFAULTS))]
+        self._models = dict(enumerate(found))
 
     def _renew(self) -> None:
         self._models.clear()
@@ -197,8 +213,11 @@ class _Play:
         kind = self._kinds.get(step.kind)
         if kind is None:
             return "nothing"
-        self._models[step.model % MODELS] = found = prepared(self._fixture.subject, kind)
-        return f"{kind.name if found else 'nothing'}"
+        found = prepared(self._fixture.subject, kind)
+        if found is None:
+            return "nothing"
+        self._models[step.model % MODELS] = found
+        return kind.name
 
     def _free(self, number: int) -> bool:
         """Let go of a buffer; the number stands for its token still."""

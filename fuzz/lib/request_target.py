@@ -36,23 +36,28 @@ class RequestTarget:
     name = "requests"
 
     def __init__(self, subject: SubjectHandle) -> None:
+        """The search starts from one vector of each operation, and comes to other types from there."""
         self._subject = subject
         self._vectors = PreparedVectors(subject)
-        self.seeds: Sequence[bytes] = [_encoded(RequestInput(name, [])) for name in self._vectors.names]
+        self.seeds: Sequence[bytes] = [_encoded(RequestInput(name, [])) for name in self._vectors.first_names]
 
     def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
-        """Add an edit, or those that move an argument; leave one out, or take those of another input."""
+        """Add an edit, or those that move an argument; leave one out, or take those of another input.
+
+        A vector that the device is known to refuse makes room for one that it prepares.
+        """
         try:
             given = _decoded(data)
         except UNREADABLE:
             return data
+        given.vector = self._vectors.instead(given.vector, choices)
         kind = choices.below(10)
         if kind == 0 and given.edits:
             del given.edits[choices.below(len(given.edits))]
         elif kind == 1:
             given.edits += _decoded(choices.pick(self.seeds)).edits
         elif kind == 2:
-            given.vector = choices.pick(self._vectors.names)
+            given.vector = self._vectors.instead(choices.pick(self._vectors.names), choices)
         elif kind < 5:
             given.edits += moving(self._draft(given), choices)
         else:
@@ -70,6 +75,7 @@ class RequestTarget:
         if found is None:
             return (f"there is no {given.vector}",)
         if found.prepared is None:
+            self._vectors.look_around(given.vector)
             raise NotApplicable(f"the device prepares none of the models that were tried, {given.vector} for one")
         draft = self._draft(given)
         arguments = draft.arguments()

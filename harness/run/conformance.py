@@ -14,7 +14,7 @@ from npu_conformance.harness.run import operation_evidence
 from npu_conformance.harness.run.applicability import is_about_another_version
 from npu_conformance.harness.run.cases import MANDATORY, Group
 from npu_conformance.harness.run.events import Log
-from npu_conformance.harness.run.missing_methods import missing_methods
+from npu_conformance.harness.run.missing_methods import missing_methods, missing_scheduling_methods
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.results import CaseResult
 from npu_conformance.specs.documents.summary import LISTED
@@ -51,6 +51,8 @@ def reasons(log: Log, verdicts: Sequence[CaseResult], red: Sequence[str], proble
         found.append("no operation was executed with the right values")
     if lacking := missing_methods(verdicts, log.header.hal_version):
         found.append(f"methods of HAL {log.header.hal_version} that are not implemented: {' '.join(lacking)}")
+    if lacking := missing_scheduling_methods(verdicts):
+        found.append(f"methods of the scheduling HAL that are not implemented: {' '.join(lacking)}")
     if log.left_out:
         found.append(f"left out by the budget: {counted(len(log.left_out), 'case')}")
     if log.header.selection.deselected:

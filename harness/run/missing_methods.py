@@ -28,6 +28,15 @@ def missing_methods(verdicts: Sequence[CaseResult], version: str) -> list[str]:
     return [name for name in _methods(Version(version)) if name in refused]
 
 
+def missing_scheduling_methods(verdicts: Sequence[CaseResult]) -> list[str]:
+    """The methods of the scheduling HAL that it refused to some case, in its order; none of them is optional either."""
+    from npu_conformance.specs.npu.scheduling import Scheduling
+
+    refused = set(_refused(verdicts))
+    names = [f"{Scheduling.__name__}.{method.wire_name}" for method in describe(Scheduling).values()]
+    return [name for name in names if name in refused]
+
+
 def _refused(verdicts: Sequence[CaseResult]) -> Iterator[str]:
     for result in verdicts:
         parts: tuple[CaseResult | ConfigurationResult, ...] = (result, *result.configurations)

@@ -141,10 +141,32 @@ def test_a_failure_file_that_cannot_be_written_is_one_line(
     assert re.search(r"/found/.*\.json: not written: ValueError: no words for it$", err.strip())
 
 
+NARROW = ("--plugin", "narrow_drivers:plugin", "--isolation", "inprocess", "--plugin-option", "type=TENSOR_FLOAT32")
+
+
+def test_graphs_are_drawn_from_what_the_device_accepts(graphs: Graphs) -> None:
+    few = (*NARROW, "--plugin-option", "operations=ADD,CONV_2D,SOFTMAX", "--seeds", "0:8")
+    code, out, _ = graphs(*few)
+    assert code == 0
+    assert "only float32 ADD CONV_2D SOFTMAX" in out
+    assert re.search(r"the device accepts 3 of \d+ operations, in 1 of 6 types: graphs are drawn from these", out)
+    assert "8 right, 0 not supported, 0 wrong" in out
+    assert "8 right, 0 not supported, 0 wrong" in graphs(*few, "--types", "TENSOR_FLOAT32")[1]
+    assert "accepts" not in graphs(*few, "--operations", "ADD", "--types", "float32")[1]
+
+
+def test_nothing_that_could_be_judged_ends_with_2(graphs: Graphs) -> None:
+    options = (*NARROW, "--plugin-option", "operations=ADD", "--seeds", "0:3")
+    code, out, _ = graphs(*options, "--operations", "SIN")
+    assert code == 2
+    assert "nothing was judged: no graph was executed" in out
+    assert graphs(*options, "--operations", "SIN", "-n", "2")[0] == 2
+
+
 def test_what_is_not_supported_is_no_pass(graphs: Graphs) -> None:
     code, out, _ = graphs(*SEAM, "--plugin-option", "end=partly", "--seeds", "0:4")
-    assert code == 0
-    assert re.search(r"[01] right, [34] not supported, 0 wrong", out)
+    assert code == 2
+    assert re.search(r"0 right, 4 not supported, 0 wrong", out)
     assert "not supported in how many graphs: MUL" in out
 
 

@@ -55,7 +55,7 @@ def test_the_reference_has_no_finding(version: Version) -> None:
 def test_an_argument_moves_to_where_nothing_else_is() -> None:
     """The request stays valid, and the places are of every kind: another pool, a pool of its own, an odd offset."""
     subject = open_subject("reference", {}, "inprocess", version=NEWEST)
-    vectors = PreparedVectors(subject, lambda header: header.operation == "ADD")
+    vectors = PreparedVectors(subject, ("ADD",))
     found, places = vectors.get(vectors.names[0]), set()
     assert found is not None
     for seed in range(100):

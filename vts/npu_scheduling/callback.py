@@ -16,6 +16,7 @@ from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.lib.npu_scheduling.apps import App
 from npu_conformance.vts.lib.npu_scheduling.events import REQUESTED, STARTED, UNDISTURBED, Recorder
 from npu_conformance.vts.lib.npu_scheduling.fixture import SLACK_MS, SchedulingFixture, config, scheduling_fixture
+from npu_conformance.vts.lib.npu_scheduling.needed import needed
 
 cases = CaseGroup("vts.npu_scheduling.callback", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
@@ -318,4 +319,4 @@ def _receives_again(npu: SchedulingFixture) -> None:
 def _registered(scheduling: Scheduling | None) -> None:
     if scheduling is None:
         raise NotApplicable("apps cannot reach the scheduling HAL")
-    checks.succeeds(lambda: scheduling.set_callback(Recorder()), "setCallback")
+    checks.succeeds(lambda: needed(scheduling).set_callback(Recorder()), "setCallback")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from npu_conformance.harness.run.missing_methods import missing_methods
+from npu_conformance.harness.run.missing_methods import missing_methods, missing_scheduling_methods
 from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult
 from npu_conformance.specs.interfaces import refuse
 from npu_conformance.specs.outcomes import Outcome
@@ -49,3 +49,10 @@ def test_each_is_named_once_in_the_order_of_the_hal_also_of_configurations() -> 
     assert missing_methods(verdicts, Version.V1_3.value) == ["Device.allocate", "PreparedModel.executeFenced"]
     assert missing_methods(verdicts, Version.V1_2.value) == []
     assert missing_methods(verdicts, "of tomorrow") == []
+
+
+def test_methods_of_the_scheduling_hal_are_missing_in_any_version() -> None:
+    refused = [result(str(refuse(f"Scheduling.{name}"))) for name in ("setCallback", "setSchedulingConfigs")]
+    expected = ["Scheduling.setSchedulingConfigs", "Scheduling.setCallback"]
+    assert missing_scheduling_methods([*refused, result(ALLOCATE)]) == expected
+    assert missing_methods(refused, Version.FL8.value) == []

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.inference_tool import ToolRun
-from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.npu.scheduling import Scheduling, SchedulingCallback
 from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS, SchedulingConfig
 from npu_conformance.specs.npu.workload import SchedulingControl
 from npu_conformance.vts.lib.npu_scheduling.apps import App
 from npu_conformance.vts.lib.npu_scheduling.events import PAUSED, Event, Notification, Recorder
+from npu_conformance.vts.lib.npu_scheduling.needed import needed
 from npu_conformance.vts.lib.npu_scheduling.waiting import Waiting
 
 CAMERA, ASSISTANT, GALLERY = 10_201, 10_202, 10_203
@@ -118,7 +118,7 @@ class SchedulingFixture(Waiting):
 
     def unregister_callback(self) -> None:
         """Take any callback away; a HAL that has no setCallback yet can be asked all that needs none."""
-        with suppress(Unsupported):
+        with suppress(NotSupported):
             self.scheduling.set_callback(None)
 
     def bridging_ms(self, app: App) -> int:
@@ -214,7 +214,7 @@ def scheduling_fixture(context: CaseContext) -> Iterator[SchedulingFixture]:
 
 def scheduling(context: CaseContext) -> Scheduling:
     """The HAL; Failed where the manifest promises it and it is not there (NPU-ACC-006)."""
-    return context.present(context.subject.interfaces.scheduling, "scheduling")
+    return needed(context.present(context.subject.interfaces.scheduling, "scheduling"))
 
 
 def config(uid: int, priority: int, *, direct: bool = True, attribute: bool = False) -> SchedulingConfig:
