@@ -38,9 +38,15 @@ def _is_refused(context: CaseContext, vector: Vector) -> bool:
 
 
 def forms_of(operation: str, version: Version) -> Iterable[VectorHeader]:
-    """The largest stored vector of each form of an operation: hardware may want sizes that fill its vectors."""
+    """The largest stored vector of each form of an operation, then the smallest.
+
+    Hardware may want sizes that fill its vectors, or have no room for large ones.
+    """
     headers = (one for one in vectors.headers(operation) if one.rejected is None and one.since <= version)
-    return {_form(header): header for header in sorted(headers, key=_size)}.values()
+    rising = sorted(headers, key=_size)
+    largest = {_form(header): header for header in rising}.values()
+    smallest = {_form(header): header for header in reversed(rising)}.values()
+    return {header.name: header for header in (*largest, *smallest)}.values()
 
 
 def _form(header: VectorHeader) -> Hashable:
