@@ -123,7 +123,7 @@ class Session:
         self._interruption = Interruption()
         self._report: ReportFolder | None = None
         self._file: EventLog | None = None
-        self._notice = ""
+        self._notice = self._covered = ""
 
     @property
     def started(self) -> bool:
@@ -279,6 +279,9 @@ class Session:
         must_conform = self.options.require_conformant and not self.options.part_of
         outcome = results.build(log, self._waivers, self._baseline, must_conform=must_conform)
         summary = conclude(log, outcome, folder, self._baseline, self.options.plugin_words)
+        if self._report is not None:
+            with writing(self._report.path, "the report"):
+                self._report.mark(self._covered if outcome.complete and not log.left_out else "")
         return replace(summary, notice=self._notice)
 
     def close_subject(self) -> None:
@@ -345,17 +348,19 @@ class Session:
             return {}
         if options.keep < 1:
             raise DocumentError("--keep", "", f"expected a positive number, found {options.keep}")
+        version = judged_as.short(header.manifest, header.hal_version)
+        self._covered = folders.covers(version, header.selection, options.transports)
         if options.resume:
             return self._resume(header)
         named = Path(options.report or self.home)
         if not options.report or folders.is_home(named):
-            version = judged_as.short(header.manifest, header.hal_version)
             about = folders.label(version, header.selection, options.transports)
-            self._report = folders.create(named, about, options.keep)
+            self._report = folders.create(named, about, options.keep, self._covered)
+            self._notice = self._report.removal
             return {}
-        self._report, moved = folders.take(named, options.keep)
-        if moved:
-            self._notice = f"the earlier run in {options.report} is kept in {moved}"
+        self._report, moved = folders.take(named, options.keep, self._covered)
+        kept = f"the earlier run in {options.report} is kept in {moved}" if moved else ""
+        self._notice = "\n".join(filter(None, (kept, self._report.removal)))
         return {}
 
     def _resume(self, header: RunStarted) -> dict[str, CaseResult]:
