@@ -120,7 +120,7 @@ class Session:
         self._waivers = Waivers()
         self._baseline: Baseline | None = None
         self._kept = KeptEvents()
-        self._interruption = Interruption()
+        self.interruption = Interruption()
         self._report: ReportFolder | None = None
         self._file: EventLog | None = None
         self._notice = self._covered = ""
@@ -210,7 +210,7 @@ class Session:
         self._engine = Engine(
             taken,
             subject,
-            events.Tee([*([self._file] if self._file else []), self._kept, *sinks, self._interruption]),
+            events.Tee([*([self._file] if self._file else []), self._kept, *sinks, self.interruption]),
             opened.options,
             waivers=self._waivers,
             baseline=self._baseline,
@@ -230,8 +230,9 @@ class Session:
 
     def run_all(self) -> Summary:
         """Run every case and write the report."""
-        with self._interruption:
-            self._running().run(self._interruption.pass_over)
+        with self.interruption:
+            self._running().run(self.interruption.pass_over)
+            self.interruption.require_report()
             return self._conclude()
 
     def begin(self) -> None:
@@ -265,8 +266,8 @@ class Session:
 
     def finish(self) -> Summary:
         """Give every case that has none a verdict, and write the report."""
-        with self._interruption:
-            self._interruption.pass_over()
+        with self.interruption:
+            self.interruption.pass_over()
             self._running().finish()
             return self._conclude()
 
