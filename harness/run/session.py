@@ -21,6 +21,7 @@ from npu_conformance.harness.run import baseline, digests, engine, events, folde
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.engine import Engine, EngineOptions, OnFailure, Sink
 from npu_conformance.harness.run.events import EventLog, Log
+from npu_conformance.harness.run.executing.executors import EXECUTORS
 from npu_conformance.harness.run.failures import FailureWriter
 from npu_conformance.harness.run.folders import EVENTS, FAILURES, RESULTS, ROOT, ReportFolder
 from npu_conformance.harness.run.interruption import Interruption
@@ -192,7 +193,7 @@ class Session:
     def open_report(self, cases: Iterable[Case], selection: Selection | None = None) -> Opened:
         """Read the documents and open the report folder, for a run that begins. Raises LoadError and DocumentError."""
         options, found = self.options, self._digests()
-        self._waivers = waivers.load_all(map(Path, options.waivers))
+        self._waivers = waivers.load_all(map(Path, options.waivers), ways=EXECUTORS)
         if options.baseline:
             self._baseline = baseline.load(Path(options.baseline), found, self.subject.version.value)
         described = selection or Selection(scope=Scope(options.scope).value)
