@@ -255,7 +255,7 @@ def waiver_file(folder: Path, **fields: str) -> Path:
             "requirement: there is no requirement 'NNHAL-OPERATION-PADD-RESULT' (did you mean "
             "NNHAL-OPERATION-PAD-RESULT or ",
         ),
-        ({"requirement": "x"}, "requirement: there is no requirement 'x'; what an extension has is known with"),
+        ({"requirement": "QQ"}, "requirement: there is no requirement 'QQ'; what an extension has is known with"),
         ({"id": "vts.*#synchronos.*"}, "id: there is no configuration 'synchronos' (did you mean synchronous?)"),
         ({"id": "vts.*#burts"}, "id: there is no configuration 'burts' (did you mean burst?)"),
     ],
