@@ -155,7 +155,7 @@ def _of_case_ended(error: CaseEnded) -> OutcomeDetails:
         told = error.traceback
         return OutcomeDetails(error.outcome, str(error), stderr=error.stderr[-_STDERR_CHARACTERS:], traceback=told)
     if isinstance(error, Refused):
-        return OutcomeDetails(error.outcome, str(error), traceback=error.traceback)
+        return OutcomeDetails(error.outcome, str(error), error.expected, error.found, traceback=error.traceback)
     if isinstance(error, Failed):
         return OutcomeDetails(error.outcome, str(error), error.expected, error.found)
     return OutcomeDetails(error.outcome, str(error))

@@ -85,7 +85,10 @@ def files(tmp_path: Path) -> None:
         ([*RUN, "vendor_plugins:number"], "is an int, not a npu_conformance.specs.plugin.Plugin"),
         ([*RUN, "faulty_plugins:does_not_start"], "faulty_plugins.py:43: RuntimeError: no board"),
         ([*RUN, "wants_variable:plugin"], "wants_variable.py:7: KeyError: 'NPU_BOARD'"),
-        (["run", "vts.queries", "--plugin", "faulty_plugins:does_not_start"], "RuntimeError: no board"),
+        (
+            ["run", "vts.queries", "--plugin", "faulty_plugins:does_not_start"],
+            "initialize: raised RuntimeError at faulty_plugins.py:",
+        ),
         (
             [*RUN, "vendor_plugins:FirstDay"],
             "vendor_plugins:FirstDay is the class FirstDay, not a npu_conformance.specs",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import io
 import json
 import os
@@ -348,6 +349,10 @@ def test_an_interrupt_while_the_report_is_written_comes_too_late(
     assert (tmp_path / "kept" / "report.html").exists()
 
 
+def _called(body: Callable[[], object], context: CaseContext) -> None:
+    body()
+
+
 def _told_twice(session: Session, monkeypatch: pytest.MonkeyPatch, seconds: float) -> list[float]:
     """Run three cases; the second is interrupted, and its report as well, so many seconds later. When it was told."""
     told: list[float] = []
@@ -361,9 +366,12 @@ def _told_twice(session: Session, monkeypatch: pytest.MonkeyPatch, seconds: floa
 
     whole = session_module.conclude
     monkeypatch.setattr(session_module, "conclude", conclude)
-    bodies: list[Callable[[], object]] = [int, interrupt, int]
     session.interruption.notice = lambda: told.append(now[0])
-    session.start([Case(f"vts.area.subject.c{n}", lambda _, n=n: bodies[n](), ("R-1",)) for n in range(3)])
+    bodies: list[Callable[[], object]] = [int, interrupt, int]
+    session.start(
+        Case(f"vts.area.subject.c{number}", functools.partial(_called, body), ("R-1",))
+        for number, body in enumerate(bodies)
+    )
     session.run_all()
     return told
 

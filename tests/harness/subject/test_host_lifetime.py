@@ -183,7 +183,7 @@ sys.exit(f"imported: {{unwanted}}" if unwanted else 0)
         ("faulty_plugins:bad_manifest", r"manifest: Expected `float` > 0\.0.*time_scale"),
         (
             "faulty_plugins:does_not_start",
-            r"answered with error -32603: faulty_plugins.py:\d+ in _fail: RuntimeError: no board",
+            r"raised RuntimeError at faulty_plugins.py:\d+ in _fail: no board",
         ),
         ("exec:", "expected a command, found none"),
         ("exec:'unclosed", "No closing quotation"),
