@@ -143,7 +143,8 @@ def _of_interface_error(error: InterfaceError) -> OutcomeDetails:
 
 def _of_plugin(error: Exception) -> OutcomeDetails:
     told = stacks.of_exception(error)
-    message = f"the plug-in raised an exception: {stacks.place(told)}: {_format_error(error)}"
+    words = f": {error}" if str(error) else ""
+    message = f"the plug-in raised {type(error).__name__} at {stacks.place(told)}{words}"
     return OutcomeDetails(Outcome.FAIL, message, traceback=told)
 
 

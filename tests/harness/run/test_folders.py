@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import errno
+import itertools
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -98,6 +99,13 @@ def test_the_oldest_runs_go_and_nothing_else(tmp_path: Path) -> None:
     assert (home / "notes").exists()
 
 
+@pytest.fixture
+def _second_by_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each run begin a second after the one before."""
+    seconds = itertools.count(100000)
+    monkeypatch.setattr(folders, "_now", lambda: f"20261122T{next(seconds)}Z")
+
+
 def covering(home: Path, covered: str) -> folders.ReportFolder:
     """The folder of a run that has ended with a result."""
     folder = folders.create(home, "run", 2, covered)
@@ -112,6 +120,7 @@ def test_what_a_run_covers_is_its_suites_and_scope() -> None:
     assert [folders.covers("1.3", Selection(suites=("vts",), **part)) for part in parts] == [""] * 4
 
 
+@pytest.mark.usefixtures("_second_by_second")
 def test_runs_of_parts_do_not_push_out_whole_ones(tmp_path: Path) -> None:
     whole, smoke = covering(tmp_path, "1.3-vts"), covering(tmp_path, "1.3-vts-smoke")
     parts = [covering(tmp_path, "") for _ in range(4)]
@@ -122,6 +131,7 @@ def test_runs_of_parts_do_not_push_out_whole_ones(tmp_path: Path) -> None:
     assert [each.path.exists() for each in (whole, smoke, *further)] == [False, True, True, True]
 
 
+@pytest.mark.usefixtures("_second_by_second")
 def test_a_run_that_was_cut_off_counts_as_a_part(tmp_path: Path) -> None:
     for _ in range(3):
         cut_off = folders.create(tmp_path, "run", 2, "1.3-vts")
