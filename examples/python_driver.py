@@ -168,7 +168,10 @@ class Prepared(hal.PreparedModel):
         return types.OutputShape(value.shape, len(data) <= place.length)
 
     def _mapped(self, memory: types.Memory) -> memoryview:
-        if memory.kind == "hardwareBuffer":  # of no format that is known here
+        is_blob = memory.kind == "hardware_buffer_blob" and memory.description is None
+        if memory.description is not None:
+            is_blob = memory.description.format == types.BLOB_FORMAT
+        if memory.kind.lower().startswith("hardware") and not is_blob:  # of a layout that only its vendor knows
             raise ServiceError(ErrorStatus.GENERAL_FAILURE)
         return self.driver.context.memory.map(memory)
 

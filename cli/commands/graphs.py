@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import itertools
+import os
 import sys
 import time
 from collections import Counter
@@ -69,8 +70,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Run graphs; return the exit code of the worst where something was found."""
     _check(options)
+    _require_room(options.save)
     with diagnosed(wire_file=options.wire_log):
         return _execute(options)
+
+
+def _require_room(folder: Path) -> None:
+    """Raise UsageError where no finding could be kept: the search would be in vain."""
+    place = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if not os.access(place, os.W_OK):
+        raise UsageError(f"--save: {folder}: cannot be written")
 
 
 def _execute(options: argparse.Namespace) -> int:

@@ -158,13 +158,13 @@ def _of_outcomes(verdicts: Sequence[CaseResult], ending: str) -> list[str]:
         names = [result.case for result in verdicts if result.outcome is outcome]
         if names:
             why = f" ({ending})" if ending and outcome is Outcome.NOT_RUN else ""
-            lines.append(f"{len(names)} {outcome.value}{why}: {_some(names)}")
+            lines.append(f"{len(names):,} {outcome.value}{why}: {_some(names)}")
     touched = [result for result in verdicts if _has_waived(result)]
     partly = [result.case for result in touched if is_red(result.outcome, result.dispositions)]
     waived = [result.case for result in touched if result.case not in partly]
     for names, words in ((waived, "waived"), (partly, "waived in part")):
         if names:
-            lines.append(f"{len(names)} {words}: {_some(names)}")
+            lines.append(f"{len(names):,} {words}: {_some(names)}")
     return lines
 
 

@@ -53,7 +53,9 @@ def files(tmp_path: Path) -> None:
     ("arguments", "line"),
     [
         ([], "COMMAND"),
-        (["bogus"], "invalid choice: 'bogus'"),
+        (["bogus"], "there is no command 'bogus' (see "),
+        (["serve", "reference"], "the argument --listen is required (see"),
+        (["rn"], "there is no command 'rn' (did you mean run"),
         (["run"], "required: --plugin (see npu-conformance run --help)"),
         (
             ["run", "--plugn", "reference"],
@@ -183,7 +185,8 @@ def files(tmp_path: Path) -> None:
             ["mlts", "--plugin", "reference", "--models", "digits_con"],
             "(did you mean digits_conv",
         ),
-        (["list", "-k", "zzzz"], "nothing is selected by -k 'zzzz'"),
+        (["list", "-k", "zzzz"], "nothing is selected by -k 'zzzz': see"),
+        (["list", "-k", "RELUX"], "nothing is selected by -k 'RELUX' (did you mean RELU or RELU6 or RELU1?): see"),
         (["check", "nonsense"], "unknown plug-in 'nonsense'"),
         (["replay", "empty", "--plugin", FIRST_DAY], "empty: no failure file is here"),
         (["replay", "broken.json", "--plugin", FIRST_DAY], "broken.json: not JSON"),

@@ -175,6 +175,17 @@ def test_reasons_that_name_different_things_are_one(make_case: MakeCase, subject
     assert most.endswith("5 of 6 cases, mostly since the model is not fetched")
 
 
+def test_configurations_are_counted_in_the_order_of_outcomes(make_case: MakeCase, subject: Any, path: Path) -> None:
+    def body(context: Any) -> None:
+        for name, error in (("a", NotSupported("no")), ("b", None), ("c", Failed("wrong"))):
+            with context.configuration(name):
+                if error:
+                    raise error
+
+    outcome = build(logged([make_case("x", body)], subject, path))
+    assert list(outcome.configuration_counts) == ["pass", "fail", "not-supported"]
+
+
 def test_a_partial_selection_is_not_conformant(make_case: MakeCase, subject: Any, path: Path) -> None:
     outcome = build(logged(grouped(make_case), subject, path, selection=Selection(deselected=2)))
     assert outcome.reasons == ("not selected: 2 cases that may apply",)
