@@ -138,10 +138,8 @@ class Prepared(hal.PreparedModel):
         is_invalid = validate_request(request, self.model, self.driver.version)
         if is_invalid or any(pool.pool is None for pool in request.pools):  # tokens: no buffer was ever allocated
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT)
-        main, pools = (
-            self.model.main,
-            [self.driver.context.memory.map(pool.pool) for pool in request.pools if pool.pool],
-        )
+        pools = [self._mapped(pool.pool) for pool in request.pools if pool.pool]
+        main = self.model.main
         values = dict(self.constants)
         for index, given in zip(main.input_indexes, request.inputs, strict=True):
             operand = main.operands[index]
