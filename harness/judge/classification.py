@@ -145,7 +145,8 @@ def _of_interface_error(error: InterfaceError) -> OutcomeDetails:
 
 def _of_plugin(error: Exception) -> OutcomeDetails:
     told = stacks.of_exception(error)
-    message = f"the plug-in raised an exception: {stacks.place(told)}: {_format_error(error)}"
+    words = f": {error}" if str(error) else ""
+    message = f"the plug-in raised {type(error).__name__} at {stacks.place(told)}{words}"
     return OutcomeDetails(Outcome.FAIL, message, traceback=told)
 
 
@@ -157,7 +158,7 @@ def _of_case_ended(error: CaseEnded) -> OutcomeDetails:
         told = error.traceback
         return OutcomeDetails(error.outcome, str(error), stderr=error.stderr[-_STDERR_CHARACTERS:], traceback=told)
     if isinstance(error, Refused):
-        return OutcomeDetails(error.outcome, str(error), traceback=error.traceback)
+        return OutcomeDetails(error.outcome, str(error), error.expected, error.found, traceback=error.traceback)
     if isinstance(error, Failed):
         return OutcomeDetails(error.outcome, str(error), error.expected, error.found)
     if isinstance(error, NotSupported):
