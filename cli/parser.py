@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NoReturn
@@ -39,6 +40,9 @@ COMMANDS = {
 _EXIT_CODES = (
     "exit codes: 0 nothing wrong, 1 something is wrong, 2 usage or plug-in not started, 3 suite failed or interrupted"
 )
+_LONE = re.compile(r"^one of the arguments (\S+) is required$")
+"""What argparse says of one argument that is visible of several."""
+_NO_COMMAND = re.compile(r"argument COMMAND: invalid choice: '(.*?)'")
 
 
 class Parser(argparse.ArgumentParser):
@@ -71,8 +75,22 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the line and exit. A misspelt option is the cause where its right spelling is said to be missing."""
-        meant = next(self._misspelt(), "") or (self._misplaced() if "are required: " in message else "")
+        message = _LONE.sub(r"the argument \1 is required", message)
+        meant = (
+            self._unknown_command(message)
+            or next(self._misspelt(), "")
+            or (self._misplaced() if "are required: " in message else "")
+        )
         self.exit(USAGE, f"{self.prog}: {meant or message} (see {self.prog} --help)\n")
+
+    def _unknown_command(self, message: str) -> str:
+        """Say which command may be meant by one that there is not; empty for any other mistake."""
+        found = _NO_COMMAND.search(message)
+        if found is None:
+            return ""
+        from npu_conformance.specs.suggestions import did_you_mean
+
+        return f"there is no command {found[1]!r}{did_you_mean(found[1], COMMANDS)}"
 
     def _misplaced(self) -> str:
         """Say how the plug-in is given here, where it was given as to other commands; empty where it was not given."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
-from npu_conformance.cts.lib.runtime.sums import compilation_of_sum, devices_to_name, execution_of_sum
+from npu_conformance.cts.lib.runtime.sums import compilation_of_sum, devices_to_name, execution_of_sum, supports_sum
 from npu_conformance.cts.lib.runtime.ways import compute, start_with_dependencies, started, ways
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
@@ -78,12 +78,8 @@ def priorities_at_once(context: CaseContext) -> None:
 
 def _explicit(context: CaseContext, app: RuntimeApp) -> dict[str, int]:
     """The devices that support the sum. NotSupported where there is none."""
-    model, function = app.finished_model(), "model_get_supported_operations_for_devices"
-    found = {
-        name: device
-        for name, device in devices_to_name(app).items()
-        if all(app.succeed(function, model, (device,), True).values)
-    }
+    model = app.finished_model()
+    found = {name: device for name, device in devices_to_name(app).items() if supports_sum(app, model, device)}
     if not found:
         raise NotSupported("no device supports ADD of TENSOR_FLOAT32")
     return found
@@ -103,7 +99,10 @@ def compilation_timeout(context: CaseContext) -> None:
                 app.expect("compilation_finish", code, *_allowed(name))
                 if code != ResultCode.NO_ERROR:
                     compilation = app.finished_compilation(model, (device,))
-                execution_of_sum(app, compilation).computes()
+                made = execution_of_sum(app, compilation)
+                made.computes()
+                for handle in (made.execution, compilation):  # a driver may have room for few models
+                    app.free(handle)
 
 
 @cases.case("deadlines.execution_timeout", "FW-QOS-001", "FW-QOS-005", since=Version.V1_3)

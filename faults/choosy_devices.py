@@ -118,6 +118,10 @@ def _single_operations(main: types.Subgraph, operation: types.Operation) -> bool
     return len(main.operations) == 1
 
 
+def _rows(main: types.Subgraph, operation: types.Operation) -> bool:
+    return all(len(one.dimensions) <= 2 for one in _tensors(main, (*operation.inputs, *operation.outputs)))
+
+
 def _same_shapes(main: types.Subgraph, operation: types.Operation) -> bool:
     """Tensors of more than one element have one shape: nothing is broadcast."""
     shapes = {one.dimensions for one in _tensors(main, operation.inputs) if set(one.dimensions) != {1}}
@@ -159,6 +163,7 @@ VARIANTS = (
     _variant("float16-only", "Supports float16 alone.", float16),
     _variant("no-float32", "Supports all but float32.", _not_float32),
     _variant("images-only", "Supports operations on tensors of four dimensions.", images),
+    _variant("rows-only", "Supports operations on tensors of at most two dimensions.", _rows),
     _variant("known-sizes-only", "Supports no operation with a rank or size that is left open.", _known_sizes),
     _variant("constant-parameters-only", "Takes inputs of the model as the first operand alone.", _constant_parameters),
     _variant("no-constant-tensors", "Supports no operation with a constant tensor.", _no_constants),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import threading
 import weakref
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from npu_conformance.faults.fault import FaultySubject, Variant
 from npu_conformance.faults.wrapper import Wrapper, forwarding
 from npu_conformance.reference.device.shortage import shortage
 from npu_conformance.reference.hal.device import ReferenceDevice
+from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
@@ -243,6 +245,30 @@ def _with_room_for_models(most: int) -> type[FaultyDevice]:
     return Device
 
 
+def _with_room_for(fits: Callable[[types.Model], bool]) -> type[FaultyDevice]:
+    """A device that finds out when it prepares a model that it is too large (NNHAL-SUPPORT-005, NNHAL-QOS-017)."""
+
+    class Device(FaultyDevice):
+        def prepared(
+            self, callback: hal.PreparedModelCallback, status: int, prepared_model: hal.PreparedModel | None
+        ) -> None:
+            if isinstance(prepared_model, ReferencePreparedModel) and not fits(prepared_model.model):
+                callback.notify(ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT, None)
+            else:
+                super().prepared(callback, status, prepared_model)
+
+    return Device
+
+
+def _of_few_operations(model: types.Model) -> bool:
+    return sum(len(graph.operations) for graph in (model.main, *model.referenced)) <= 2
+
+
+def _of_small_operands(model: types.Model) -> bool:
+    operands = [operand for graph in (model.main, *model.referenced) for operand in graph.operands]
+    return all(math.prod(operand.dimensions) <= 64 for operand in operands)
+
+
 VARIANTS = (
     Variant("ignores-deadlines", "Deadlines are not looked at.", faulty_device(_IgnoringDevice), Version.V1_3),
     Variant("aborts-when-short", "What has less than a second is aborted at once.", _aborting(_MISSED[0])),
@@ -265,6 +291,10 @@ VARIANTS = (
             faulty_device(_with_room_for_models(2)), Version.V1_2),
     Variant("room-for-four-models", "A fifth prepared model is refused.", faulty_device(_with_room_for_models(4)),
             Version.V1_3),
+    Variant("room-for-two-operations", "A model of more than two operations is refused when it is prepared.",
+            faulty_device(_with_room_for(_of_few_operations))),
+    Variant("room-for-64-elements", "A model with a larger tensor is refused when it is prepared.",
+            faulty_device(_with_room_for(_of_small_operands)), Version.V1_3),
     Variant("preemption-submodels", "The reference looks up between submodels only.", _with_preemption("submodels")),
     Variant("preemption-restart", "The reference begins again.", _with_preemption("restart"), Version.V1_3),
     Variant("preemption-none", "The reference lets executions end.", _with_preemption("none")),

@@ -41,7 +41,7 @@ class FakePool:
         self.closed = True
 
 
-@dataclass
+@dataclass(eq=False)
 class FakeSubject:
     """Stands for a SubjectHandle. living: what alive() says; a restart brings it back to life."""
 

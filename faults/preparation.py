@@ -67,6 +67,12 @@ class _SupportedButRefused(FaultyDevice):
         super().prepared(callback, _GENERAL if softmax else status, None if softmax else prepared_model)
 
 
+class _HasNoRoom(FaultyDevice):
+    def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
+        status = status if prepared_model is None else ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT
+        super().prepared(callback, status, None)
+
+
 class _NotifiesTwice(FaultyDevice):
     def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
         super().prepared(callback, status, prepared_model)
@@ -170,6 +176,9 @@ FAULTS = (
           "vts.generated.RELU.float16_*", _SupportFails),
     fault("supported-but-refused", "A model with SOFTMAX is said to be supported, and not prepared.",
           "NNHAL-SUPPORT-005", "vts.generated.SOFTMAX.float32_*", _SupportedButRefused),
+    fault("supported-without-room", "What is said to be supported is refused, as there is no room for any model.",
+          "NNHAL-SUPPORT-004", "vts.generated.RELU.float32_* vts.robustness.models.many", _HasNoRoom,
+          detected_as="quality-warning"),
     fault("prepare-notifies-twice", "The preparation callback is called twice.", "NNHAL-PREPARE-005", _ANY,
           _NotifiesTwice),
     fault("prepare-never-notifies", "The preparation callback is never called.", "NNHAL-PREPARE-005",

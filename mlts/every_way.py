@@ -60,16 +60,15 @@ def _execute(context: CaseContext, vector: Vector, executor: str) -> None:
 def _restore(context: CaseContext, vector: Vector) -> None:
     """Save a model, restore it, and let go of both."""
     from npu_conformance.corpus.wire_model import build_model
-    from npu_conformance.harness.judge import checks
-    from npu_conformance.harness.run.caching import CacheClient, outcome
-    from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+    from npu_conformance.harness.run.caching import CacheClient
+    from npu_conformance.harness.run.preparation import model_of
 
     own = CaseContext(context.case, context.subject)
     try:
         client = CacheClient(own)
         cache = client.cache()
         saved = client.save(build_model(vector, own.version).model, cache.handles(), bytes(32))
-        checks.status(outcome(saved), {ErrorStatus.NONE}, "prepareModel with cache files")
+        model_of(saved, "prepareModel with cache files")
         client.restore(cache.handles(), bytes(32))
     finally:
         own.close()

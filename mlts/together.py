@@ -16,15 +16,15 @@ from msgspec import structs
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.caching import CacheClient, outcome
+from npu_conformance.harness.run.caching import CacheClient
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import executors
+from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.mlts.lib.loaded_model import LoadedModel, built
 from npu_conformance.mlts.lib.steadiness import Steadiness
 from npu_conformance.mlts.lib.streams import Stream
 from npu_conformance.mlts.lib.zoo_cases import PerModel
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _from_caches(context: CaseContext, both: Sequence[Together]) -> None:
     caches = [client.cache() for _ in both]
     for one, cache in zip(both, caches, strict=True):
         saved = client.save(built(context, one.model.vector).model, cache.handles(), _token(one is both[0]))
-        checks.status(outcome(saved), {ErrorStatus.NONE}, "prepareModel with cache files")
+        model_of(saved, "prepareModel with cache files")
     restored = [
         client.restore(cache.handles(), _token(place == 0)).prepared_model for place, cache in enumerate(caches)
     ]

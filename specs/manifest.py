@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -133,6 +134,19 @@ def require_valid(manifest: Manifest) -> None:
         raise ValueError(str(error)) from None
 
 
+class _ClaimFile(Document, frozen=True):
+    claims: tuple[Claim, ...]
+
+
+def _is_object(path: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return path.read_bytes().lstrip().startswith(b"{")
+    return False
+
+
 def read_claims(path: Path) -> tuple[Claim, ...]:
-    """The claims of a file that `npu-conformance check --write-claims` wrote. Raises DocumentError."""
-    return documents.read(path, tuple[Claim, ...])
+    """The claims of a file: a list, as `npu-conformance check --write-claims` writes it, or an object with `claims`.
+
+    Raises DocumentError.
+    """
+    return documents.read(path, _ClaimFile).claims if _is_object(path) else documents.read(path, tuple[Claim, ...])

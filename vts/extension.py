@@ -23,6 +23,7 @@ from npu_conformance.harness.judge.verdicts import Failed, NotApplicable, NotSup
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import execute
+from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.harness.run.vector_cases import attach, vector_from
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.errors import ServiceError
@@ -30,7 +31,7 @@ from npu_conformance.specs.neuralnetworks import catalogue, extension_codes, reg
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.registered_extensions import RegisteredExtension
-from npu_conformance.specs.neuralnetworks.types import ExtensionNameAndPrefix, Model, RequestMemoryPool
+from npu_conformance.specs.neuralnetworks.types import ExtensionNameAndPrefix, RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import vector_cases
 from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
@@ -199,14 +200,14 @@ def _prefixes(context: CaseContext, extension: RegisteredExtension) -> None:
         with context.configuration(f"prefix_{prefix}"):
             model = build_model(vector, context.version, first_prefix=prefix).model
             checks.that(all(context.supported_operations(model)), f"prefix {prefix}: {vector.name} is not supported")
-            checks.status(context.prepare(model).status, {ErrorStatus.NONE}, f"prefix {prefix}: prepareModel, notified")
+            model_of(context.prepare(model), f"prefix {prefix}: prepareModel, notified")
 
 
 def _side_by_side(context: CaseContext, extension: RegisteredExtension) -> None:
     """One model under two prefixes, both prepared before either is executed, computes what is expected."""
     vector = _first_vector(context, extension)
     models = [build_model(vector, context.version, first_prefix=prefix).model for prefix in (3, 0x101)]
-    for prepared_model in [_prepared(context, model) for model in models]:
+    for prepared_model in [model_of(context.prepare(model)) for model in models]:
         _computes(context, vector, prepared_model)
 
 
@@ -221,14 +222,6 @@ def _computes(context: CaseContext, vector: Vector, prepared_model: PreparedMode
     content = output.read(0, built.output_size)
     shapes = {name: example.outputs[name].shape for name in vector.outputs}
     judge(context, vector, example, {name: built.read(name, content, shape) for name, shape in shapes.items()})
-
-
-def _prepared(context: CaseContext, model: Model) -> PreparedModel:
-    preparation = context.prepare(model)
-    checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel, notified")
-    if preparation.prepared_model is None:
-        checks.fail("prepareModel, notified", "a prepared model", "null")
-    return preparation.prepared_model
 
 
 def _mapping(context: CaseContext, extension: RegisteredExtension) -> None:

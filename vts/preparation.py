@@ -11,7 +11,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationRecorder
+from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationRecorder, model_of
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import (
     ErrorStatus,
@@ -238,11 +238,8 @@ def _prepared_adds(
     priority: int = Priority.MEDIUM,
 ) -> None:
     chosen.prepared(context)
-    preparation = context.prepare(chosen.model(), preference=preference, priority=priority)
-    checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model, notified")
-    if preparation.prepared_model is None:
-        checks.fail("prepareModel of a supported model, notified", "a prepared model", "null")
-    chosen.adds(context, preparation.prepared_model, context.pool(addition.POOL))
+    prepared_model = model_of(context.prepare(chosen.model(), preference=preference, priority=priority))
+    chosen.adds(context, prepared_model, context.pool(addition.POOL))
 
 
 def _holding(context: CaseContext, data: bytes) -> Pool:

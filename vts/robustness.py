@@ -57,8 +57,9 @@ def many_models(context: CaseContext) -> None:
         model = _with_constant(context, chosen, values)
         preparation = context.prepare(model)
         if preparation.prepared_model is None:
-            allowed = DECLINED if prepared or not all(context.supported_operations(model)) else {ErrorStatus.NONE}
-            checks.status(preparation.status, allowed, f"preparation {number} of many")
+            if not prepared and all(context.supported_operations(model)):
+                model_of(preparation)
+            checks.status(preparation.status, DECLINED, f"preparation {number} of many")
             break
         prepared.append((values, preparation.prepared_model))
     if not prepared:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from npu_conformance.harness.report.comparison import ComparedRun
     from npu_conformance.specs.documents.summary import Results
 
-_OF_ONE_RUN = ("reasons", "beside_run", "fuzz", "junit", "badge", "csv", "failures", "warnings")
+_OF_ONE_RUN = ("reasons", "beside_run", "fuzz", "junit", "badge", "csv", "failures", "causes", "warnings")
 
 
 def compare(options: argparse.Namespace) -> int:

@@ -83,16 +83,20 @@ def meaning_of(letter: str, interfaces: Collection[str], verdicts: Sequence[Case
         return f"{GRADES[letter]}: see the failures"
     if letter == "D" and not is_any_red:
         return f"{GRADES[letter]}: implement the methods that are missing"
-    idle = [_next(interface, verdicts) for interface in _idle(interfaces, verdicts)]
+    idle = dict.fromkeys(_next(interface, verdicts) for interface in _idle(interfaces, verdicts))
     following = "; ".join(idle) if letter in ("C", "E") else _NEXT[letter]
     return f"{GRADES[letter]}{': ' if following else ''}{following}"
 
 
 def _next(interface: str, verdicts: Sequence[CaseResult]) -> str:
-    """What to do so that an interface does work: implement the method that most of its cases miss, where one is missed.
+    """What to do so that an interface does work: look at what is red of its work, else implement the method that most
+    of its cases miss, where one is missed.
 
     A device that executes nothing yet does not have most of them, and begins with an operation.
     """
+    work = [case for case in verdicts if case.case.startswith(_WORK[interface].cases)]
+    if any(is_red(case.outcome, case.dispositions) for case in work):
+        return "see the failures"
     told = (case.message for case in verdicts if case.interface == interface and case.outcome is Outcome.NOT_SUPPORTED)
     missing = Counter(message for message in told if message.endswith(NOT_IMPLEMENTED))
     if interface == "device" or not missing:

@@ -62,6 +62,7 @@ def _run(options: argparse.Namespace, session: Session, console: Console) -> tup
         session.start(cases, described, [] if options.part else [progress])
         progress.resume(session.earlier)
         if not options.part:
+            session.interruption.notice = progress.interrupt
             console.say(headline)
         return session.run_all(), progress.told
 

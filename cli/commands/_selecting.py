@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.cli.streams import tell
 from npu_conformance.harness.run.cases import Scope
-from npu_conformance.harness.run.selection import Wanted, idle_words, select_ids
+from npu_conformance.harness.run.selection import Wanted, idle_words, misspelt, select_ids
 from npu_conformance.specs.diagnostics.counted import counted
 
 
@@ -27,5 +27,5 @@ def _nothing_selected(wanted: Wanted) -> str:
         if count := len(select_ids(replace(wanted, scope=scope))):
             selects = f"--scope {scope.value} selects {counted(count, 'case')}"
             return f"nothing is selected in scope {wanted.scope.value}: {selects}"
-    asked = f" by -k {wanted.expression!r}" if wanted.expression else ""
+    asked = f" by -k {wanted.expression!r}{misspelt(wanted.expression)}" if wanted.expression else ""
     return f"nothing is selected{asked}: see `npu-conformance list`"

@@ -54,6 +54,7 @@ def run(
     _write_header(opened, session.folder / EVENTS)
     pending = [case for case in cases if case.id not in opened.earlier]
     interruption = Interruption()
+    interruption.notice = progress.interrupt
     with interruption, _places(options) as places:
         parts = partition(pending, min(places.shards, len(pending)))
         directories = [_prepared(session.folder, number, part) for number, part in enumerate(parts, 1)]
@@ -66,6 +67,7 @@ def run(
 
         with contextlib.closing(progress):
             codes = places.run(options, directories, look)
+            interruption.require_report()
             interruption.pass_over()
         ended = list(zip(parts, codes, directories, strict=True))
         return _merged(options, session, opened, ended, is_interrupted=interruption.has_come)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import itertools
+import os
 import sys
 import time
 from collections import Counter
@@ -81,6 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Run graphs; return the exit code of the worst where something was found, 2 where nothing could be judged."""
     _check(options)
+    _require_room(options.save)
     with diagnosed(wire_file=options.wire_log):
         return _execute(options)
 
@@ -90,6 +92,13 @@ def _type_name(text: str) -> str:
     from npu_conformance.corpus.random_graphs.official import TYPES
 
     return next((name for name, (tensor, _) in TYPES.items() if text == tensor), text)
+
+
+def _require_room(folder: Path) -> None:
+    """Raise UsageError where no finding could be kept: the search would be in vain."""
+    place = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if not os.access(place, os.W_OK):
+        raise UsageError(f"--save: {folder}: cannot be written")
 
 
 def _execute(options: argparse.Namespace) -> int:

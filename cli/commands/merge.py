@@ -39,13 +39,14 @@ def execute(options: argparse.Namespace) -> int:
     """Merge the folders, print the table, and return the exit code of the whole."""
     from npu_conformance.harness.judge import waivers
     from npu_conformance.harness.run import baseline, folders, merging, results
+    from npu_conformance.harness.run.executing.executors import EXECUTORS
     from npu_conformance.harness.run.session import conclude
 
     _require_elsewhere(options)
     logs = merging.read([folders.resolve(folder) for folder in options.folders])
     header = next(iter(logs.values())).header
     _require_excuses(options, header.waivers, header.baseline)
-    given = waivers.load_all(map(Path, options.waivers))
+    given = waivers.load_all(map(Path, options.waivers), ways=EXECUTORS)
     compared = baseline.load(Path(options.baseline), header.digests, header.hal_version) if options.baseline else None
     report, moved = folders.take(options.report)
     with contextlib.closing(report):

@@ -57,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     show = parser.add_mutually_exclusive_group()
     show.add_argument("--failures", action="store_true", help="explain every red case")
+    show.add_argument("--causes", action="store_true", help="print a line for each cause of red cases")
     show.add_argument("--warnings", action="store_true", help="print every quality warning")
     show.add_argument("--reasons", action="store_true", help="count why cases gave no verdict: not applicable, not run")
     show.add_argument("--json", action="store_true", help="print the content of results.json, or the comparison")
@@ -86,6 +87,8 @@ def _show(options: argparse.Namespace, named: Path) -> int:
     console = Console(sys.stdout)
     if options.failures:
         _show_failures(console, outcome, verdicts, replays)
+    elif options.causes:
+        _show_causes(console, verdicts)
     elif options.warnings:
         _show_warnings(console, verdicts)
     elif options.reasons:
@@ -135,7 +138,7 @@ def _show_failures(console: Console, outcome: Results, verdicts: list[CaseResult
     from npu_conformance.harness.report.lines import explain
     from npu_conformance.harness.report.summary import excused_that_ran, excuses, red_that_ran
 
-    leading = symptoms.lines(symptoms.grouped(red_that_ran(verdicts)), console.paint)
+    leading = symptoms.lines(symptoms.grouped(red_that_ran(verdicts)), console.paint, whole=True)
     red = [result for result in verdicts if is_red(result.outcome, result.dispositions)]
 
     def explained(cases: Iterable[CaseResult]) -> Iterator[str]:
@@ -145,6 +148,15 @@ def _show_failures(console: Console, outcome: Results, verdicts: list[CaseResult
     also = [f"what is excused, {excuses(excused)}:"] if excused else []
     findings = [] if red else [f"red: {one_line(line)}" for line in (*outcome.red, *outcome.problems)]
     told = [*findings, *leading, *explained(red), *also, *explained(excused)]
+    console.say("\n".join(told) or "nothing is red")
+
+
+def _show_causes(console: Console, verdicts: list[CaseResult]) -> None:
+    """Print the symptoms, all of them."""
+    from npu_conformance.harness.report import symptoms
+    from npu_conformance.harness.report.summary import red_that_ran
+
+    told = symptoms.lines(symptoms.grouped(red_that_ran(verdicts)), console.paint, whole=True)
     console.say("\n".join(told) or "nothing is red")
 
 

@@ -65,7 +65,8 @@ def add_run_options(parser: argparse.ArgumentParser, beside: str = BESIDE_EXAMPL
         metavar="N",
         type=int,
         default=KEPT,
-        help=f"keep the newest N reports, including this one (default: {KEPT})",
+        help="keep the newest N reports of the same whole suites and scope, and the newest N of anything less, "
+        f"such as a few cases, including this one (default: {KEPT})",
     )
     parser.add_argument(
         "--resume", action="store_true", help="continue the latest run of the plug-in, or the run in --report DIR"

@@ -75,8 +75,11 @@ def _float16(vector: Vector) -> Vector | None:
     return replace(varied, examples=tuple(examples))
 
 
-def _quant8_signed(vector: Vector) -> Vector | None:
-    """Unsigned 8-bit quantisation becomes signed: zero points and elements are smaller by 128."""
+def signed(vector: Vector) -> Vector:
+    """Unsigned 8-bit quantisation becomes signed: zero points and elements are smaller by 128.
+
+    This is the variation quant8_signed, whose results are right of operations that it applies to.
+    """
     names = {name for name, operand in vector.operands.items() if operand.type is OperandType.TENSOR_QUANT8_ASYMM}
     operands = {name: _signed_operand(operand) for name, operand in vector.operands.items()}
     examples = tuple(
@@ -339,7 +342,7 @@ def _ones() -> Array:
 _FUNCTIONS: dict[str, Callable[[Vector], Vector | None]] = {
     "relaxed": _relaxed,
     "float16": _float16,
-    "quant8_signed": _quant8_signed,
+    "quant8_signed": signed,
     "nchw": _nchw,
     "fused": _fused,
     "all_inputs_as_internal": _all_inputs_as_internal,

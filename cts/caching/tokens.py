@@ -165,7 +165,10 @@ def parts(context: CaseContext) -> None:
 
 @cases.case("parts_and_whole", "FW-CAC-004")
 def parts_and_whole(context: CaseContext) -> None:
-    """A part that has other operations of the model has another token, and the whole model another again."""
+    """A part that has other operations of the model has another token, and the whole model another again.
+
+    A runtime may make several parts of what one driver computes: then it is their tokens together that differ.
+    """
     builder = NetBuilder()
     first, second = builder.input(), builder.input()
     net = builder.net(
@@ -174,8 +177,9 @@ def parts_and_whole(context: CaseContext) -> None:
     tokens = {}
     for count in range(1, 5):
         for operations in itertools.combinations((*_BINARY, "MAXIMUM"), count):
-            token = checks.single(_tokens(context, _caching("one", *operations), net), "tokens that the driver got")
-            tokens[" ".join(operations)] = token
+            found = _tokens(context, _caching("one", *operations), net)
+            checks.that(bool(found), "tokens that the driver got: expected one at least, found none")
+            tokens[" ".join(operations)] = b"".join(sorted(found))
     _different(tokens)
 
 

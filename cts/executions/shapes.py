@@ -72,7 +72,7 @@ def found(context: CaseContext) -> None:
                     checks.equal(output_shape(app, execution, 0, rank=1), (2,), "dimensions of the sum")
                     content = app.memory.read(output, _ROOM)
                     checks.equal(unpacked(content[:8]), TOTAL, "the sum")
-                    checks.equal(set(content[8:]), {FILL}, "bytes behind the sum")
+                    checks.equal(set(content[room:]), {FILL}, "bytes behind the room of the sum")
 
 
 @cases.case("found_again", "FW-EXE-017", "FW-EXE-003", "FW-GEN-004", since=Version.FL5)

@@ -9,10 +9,10 @@ from npu_conformance.cts.lib.runtime.sums import (
     execution_of_sum,
     failing_compilation,
     failing_execution,
+    need_sum,
 )
 from npu_conformance.cts.lib.runtime.ways import ways
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import UNAVAILABLE_DURATION, DurationCode, ResultCode
@@ -38,17 +38,11 @@ def measured(context: CaseContext) -> None:
     for name, device in devices_to_name(app).items():
         for way in ways(app.level):
             with context.configuration(f"{name}.{way}"):
-                made = execution_of_sum(app, _compilation_for(app, model, device))
+                need_sum(app, model, device)
+                made = execution_of_sum(app, app.finished_compilation(model, (device,)))
                 app.succeed("execution_set_measure_timing", made.execution, True)
                 made.computes(way)
                 _durations_fit(app, made.execution)
-
-
-def _compilation_for(app: RuntimeApp, model: int, device: int) -> int:
-    function = "model_get_supported_operations_for_devices"
-    if not all(app.succeed(function, model, (device,), True).values):
-        raise NotSupported("the device does not support ADD of TENSOR_FLOAT32")
-    return app.finished_compilation(model, (device,))
 
 
 def _durations_fit(app: RuntimeApp, execution: int) -> None:

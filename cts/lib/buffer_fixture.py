@@ -9,6 +9,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 
+from msgspec.structs import replace
+
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
 from npu_conformance.harness.run.context import CaseContext
@@ -39,6 +41,7 @@ CALLBACK_SECONDS = 5.0
 """How long a callback may take, before time_scale, as in CtsNpuManagerBufferTest."""
 PLACES = tuple(itertools.product(range(4), tuple(BufferType)[1:]))
 """Devices and types of buffers at which a case looks for support."""
+_PRIORITY = 500
 _CLOCK_STEP_NS = 1_000_000_000
 _MARKER = 0x7EAD_BEA7_0000
 """First of the ids with which `BufferApp.flush` asks for nothing; no case uses them."""
@@ -118,13 +121,25 @@ class BufferApp:
         self.context.close_later(other)
         return other
 
+    def supports(self, request: AllocRequest) -> bool:
+        """Whether the manager supports a size, a protection and a file, which is its choice (NPU-BUF-008).
+
+        The priority of the request is left out: those of 0 to 1000 serve (NPU-BUF-014).
+        """
+        return self.allocator.is_supported((replace(request, priority=_PRIORITY),)) == (True,)
+
+    def need_supported(self, request: AllocRequest) -> None:
+        """NotApplicable where the manager denies support to a request."""
+        if not self.supports(request):
+            raise NotApplicable(f"the manager supports no {request.size} bytes with protection {request.protection:d}")
+
     def request(
         self,
         identifier: int,
         size: int = PAGE,
         *,
         protection: int = READ_WRITE,
-        priority: int = 500,
+        priority: int = _PRIORITY,
         segment: FileSegment | None = None,
     ) -> AllocRequest:
         """A request for a buffer where the manager supports one."""
@@ -142,8 +157,10 @@ class BufferApp:
         return [self._last(one.id) for one in requests]
 
     def allocated(self, request: AllocRequest) -> NpuBuffer:
-        """Ask for a buffer and check that it comes."""
+        """Ask for a buffer and check that it comes. NotApplicable where it does not, as it is not supported."""
         (answer,) = self.get(request)
+        if answer.errno != 0:
+            self.need_supported(request)
         checks.equal(answer.errno, 0, f"errno of onGetBuffer for request {request.id}")
         if answer.buffer is None:
             checks.fail(f"onGetBuffer for request {request.id}", "a buffer", "None")

@@ -183,10 +183,11 @@ class BufferScenario:
         app, size = self.apps[step.app], SIZES[(step.size + place) % len(SIZES)]
         protection = PROTECTIONS[(step.protection + place) % len(PROTECTIONS)]
         priority = PRIORITIES[step.number % len(PRIORITIES)]
-        request = app.request(identifier, size, protection=protection, priority=priority)
+        drawn = app.request(identifier, size, protection=protection, priority=priority)
+        request = drawn if app.supports(drawn) else app.request(identifier)
         if not step.with_file:
             return request, None
-        start, stop = part_of(step, size)
+        start, stop = part_of(step, request.size)
         content = self._pattern(stop - start + 50)
         segment = app.segment(content, 30, stop - start, start)
         return msgspec.structs.replace(request, file_segment=segment), (content[30 : 30 + stop - start], start)

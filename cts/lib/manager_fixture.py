@@ -10,7 +10,6 @@ import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Literal
 
 import msgspec
 
@@ -30,7 +29,7 @@ from npu_conformance.harness.judge.manager_events import without_repetitions
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.random_search import must
-from npu_conformance.specs.errors import IllegalState, Unsupported
+from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.npu.manager import ManagerControl, ModelLoadStatusListener
 from npu_conformance.specs.npu.types import (
     UNLOAD_TIMEOUT_NS,
@@ -59,13 +58,6 @@ _STEP_NS = 100_000_000
 _POLL_SECONDS = 0.002
 _MOST_STEPS = 20
 """That a failure tells."""
-
-
-_OTHER_RANKING = {
-    "page": "in AOSP's profile undeclared apps are ranked too",
-    "aosp": "in the public page's profile only declaring apps are ranked",
-}
-"""Why a case about the ranking of a profile does not apply under another."""
 
 
 class ManagerFixture:
@@ -111,6 +103,7 @@ class ManagerFixture:
         client = install_only(self.context, uid, declares=declares, target_sdk=target_sdk)
         self.clients.append(client)
         self.control.set_importance(client.uid, importance)
+        self._pass()
         self.note(f"uid {client.uid} is an app of importance {checks.format_value(importance)}")
         return ClientApp(self, client)
 
@@ -120,11 +113,15 @@ class ManagerFixture:
 
     def settle(self) -> None:
         """Let everything happen that is due, and all callbacks arrive."""
-        if self.context.manifest.virtual_clock:
-            self.control.advance_clock(_STEP_NS)
+        self._pass()
         for client in self.clients:
             if client.alive:
                 client.catch_up()
+
+    def _pass(self) -> None:
+        """Let a virtual clock run on until all is due that was begun; real time passes by itself."""
+        if self.context.manifest.virtual_clock:
+            self.control.advance_clock(_STEP_NS)
 
     def wait(self, predicate: Callable[[], bool]) -> bool:
         """Settle, and wait for what may take real time."""
@@ -361,21 +358,6 @@ def may_become(received: list[Notification], wanted: list[Notification]) -> bool
     """
     overtaken = [*received[:-1], WAIT, GRANT] if received[-1:] == [GRANT] and WAIT not in received else received
     return any(wanted[: len(each)] == each for each in (received, overtaken))
-
-
-def need_ranking_of(context: CaseContext, profile: Literal["page", "aosp"]) -> None:
-    """NotApplicable under another profile: the public page's ranks declaring apps alone, AOSP's all."""
-    if context.manifest.npu_profile != profile:
-        raise NotApplicable(_OTHER_RANKING[profile])
-
-
-@contextmanager
-def limited_requests() -> Iterator[None]:
-    """NotApplicable where an app may not have as many requests as are submitted inside: how many is free."""
-    try:
-        yield
-    except IllegalState as error:
-        raise NotApplicable(f"an app may not have so many requests: {error}") from None
 
 
 @contextmanager

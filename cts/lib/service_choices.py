@@ -5,7 +5,7 @@ from __future__ import annotations
 from npu_conformance.specs.npu.types import Flag, Policy, PolicyParameters
 
 POLICY_COMMANDS = ("set-status-quo-policy", "set-turn-taking-policy", "set-budget-policy")
-COMMANDS = (*POLICY_COMMANDS, "", "Info", "set-policy", "set-budget-policy ", "enable", "disable")
+COMMANDS = (*POLICY_COMMANDS, "", "inf", "set-policy", "set-budget-policy-2", "enable", "disable")
 """The last two say what only root may."""
 PARAMETERS: tuple[PolicyParameters | None, ...] = (
     None,

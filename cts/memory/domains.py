@@ -25,12 +25,12 @@ from npu_conformance.cts.lib.runtime.sums import (
     devices_to_name,
     failing_compilation,
     failing_execution,
+    need_sum,
     packed,
     unpacked,
 )
 from npu_conformance.cts.lib.runtime.ways import compute, ways
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
@@ -62,9 +62,7 @@ def explicit_device(context: CaseContext) -> None:
     model = app.finished_model()
     for name, device in devices_to_name(app).items():
         with context.configuration(name):
-            function = "model_get_supported_operations_for_devices"
-            if not all(app.succeed(function, model, (device,), True).values):
-                raise NotSupported("the device does not support ADD of TENSOR_FLOAT32")
+            need_sum(app, model, device)
             compilation = app.finished_compilation(model, (device,))
             memory = memory_for_sum(app, compilation)
             fill(app, memory)
@@ -220,6 +218,8 @@ def several_of_one_descriptor(context: CaseContext) -> None:
     model = app.finished_model()
     for name, devices in {"default": (), **{name: (one,) for name, one in devices_to_name(app).items()}}.items():
         with context.configuration(name):
+            for device in devices:
+                need_sum(app, model, device)
             compilation = app.finished_compilation(model, devices)
             made = descriptor(app, [Role(role, compilation, 0) for role in BOTH])
             first, second, third = (app.memory_of(made) for _ in range(3))

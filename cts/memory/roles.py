@@ -189,14 +189,18 @@ def _with_condition(net: Net, *, taken: bool) -> Mapping[str, Array]:
 
 @cases.case("branches", "FW-MEM-011", "FW-GEN-007")
 def branches(context: CaseContext) -> None:
-    """What goes into both branches of an IF and what comes out lies in the memory of the driver that has them."""
+    """What goes into both branches of an IF and what comes out lies in the memory of the driver that has them.
+
+    The second branch is one execution of the driver or two: which operations make a step is the runtime's choice.
+    """
     net = if_net(("ADD",), ("ADD", "ADD"))
     for name in (*net.vector.inputs[1:], *net.vector.outputs):
         with context.configuration(name):
             made = _made(context, net, name)
             for taken in (True, False):
+                before = made.used("adds")
                 made.computes(_with_condition(net, taken=taken))
-            checks.equal(made.used("adds"), 2, "executions that name the memory")
+                checks.that(made.used("adds") > before, f"condition {taken}: no execution names the memory")
             made.app.close()
 
 

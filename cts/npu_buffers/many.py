@@ -46,6 +46,7 @@ def _answers(app: BufferApp, *requests: AllocRequest) -> dict[int, Answer]:
 def buffers(context: CaseContext) -> None:
     """Many buffers, all mapped at one time, have bytes and priorities of their own."""
     app = BufferApp(context).supported()
+    app.need_supported(app.request(0, _SIZE))
     answers = _answers(app, *(app.request(one, _SIZE) for one in range(_MANY)))
     found = {one: answer.buffer for one, answer in answers.items() if answer.buffer is not None}
     mapped = {one: _mapped(buffer) for one, buffer in found.items()}
@@ -66,6 +67,7 @@ def loads(context: CaseContext) -> None:
     Into as many as there is room for.
     """
     app = BufferApp(context).supported()
+    app.need_supported(app.request(0, _SIZE))
     answers = _answers(app, *(app.request(one, _SIZE) for one in range(_LOADS)))
     found = {one: answer.buffer for one, answer in answers.items() if answer.buffer is not None}
     if len(found) < 2:
@@ -87,6 +89,7 @@ def lists(context: CaseContext) -> None:
     """Of a long list each request is answered, in each call that takes a list; the ids of what is freed are free."""
     app = BufferApp(context).supported()
     requests = [app.request(one, _SIZE) for one in range(_LIST)]
+    app.need_supported(requests[0])
     supported = app.allocator.is_supported(tuple(requests))
     checks.equal(len(supported), _LIST, f"answers of isSupported to {_LIST} requests")
     for _ in range(2):

@@ -32,7 +32,7 @@ def two_large_of_eight(context: CaseContext) -> None:
     held.receives(GRANT)
 
 
-@cases.case("heavier_than_maximum", "NPU-POL-011")
+@cases.case("heavier_than_maximum", "NPU-POL-011", "NPU-POL-029")
 def heavier_than_maximum(context: CaseContext) -> None:
     """CTS insufficientBudget: what is heavier than the maximum is parked, and stays so when all capacity is free."""
     fixture = ManagerFixture(context, parameters=PolicyParameters(max_budget=3))
@@ -51,7 +51,7 @@ def custom_weights_fit(context: CaseContext) -> None:
     _filled(context, PolicyParameters(3, {"2": 2}), LARGE, SMALL)
 
 
-@cases.case("custom_weights_exceed", "NPU-POL-009", "NPU-POL-011")
+@cases.case("custom_weights_exceed", "NPU-POL-009", "NPU-POL-011", "NPU-POL-029")
 def custom_weights_exceed(context: CaseContext) -> None:
     """CTS customWeights_exceedsBudget: a large model of weight 6 does not fit 5; the other sizes keep their weights."""
     app = ManagerFixture(context, parameters=PolicyParameters(5, {"2": 6})).app()
@@ -82,7 +82,7 @@ def largest_numbers(context: CaseContext) -> None:
     app.loads(LARGE)
 
 
-@cases.case("maximum_follows_largest_class", "NPU-POL-006")
+@cases.case("maximum_follows_largest_class", "NPU-POL-006", "NPU-POL-029")
 def maximum_follows_largest_class(context: CaseContext) -> None:
     """Without a maximum it is the weight of the largest class, as overridden; not that of the heaviest."""
     _filled(context, PolicyParameters(None, {"2": 6}), MEDIUM, MEDIUM, MEDIUM)

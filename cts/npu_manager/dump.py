@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from npu_conformance.cts.lib.manager_client import PARKED, WAIT, package_of
 from npu_conformance.cts.lib.manager_dump import ManagerDump
-from npu_conformance.cts.lib.manager_fixture import LARGE, SMALL, ManagerFixture, limited_requests
+from npu_conformance.cts.lib.manager_fixture import LARGE, SMALL, ManagerFixture
+from npu_conformance.cts.lib.manager_needs import limited_requests, need_room_for
 from npu_conformance.cts.lib.manager_observation import dump, names_the_request, state_of
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
@@ -91,6 +92,7 @@ def maximum(context: CaseContext) -> None:
 @cases.case("as_many_as_there_are", "NPU-OBS-001", "NPU-LIF-009")
 def as_many_as_there_are(context: CaseContext) -> None:
     """However many requests live, each has its line: what waits or is parked looks like none that is loaded."""
+    need_room_for(context, _MANY)
     fixture = ManagerFixture(context, parameters=PolicyParameters(_MANY))
     holder, waiter, weak = fixture.app(CACHED), fixture.app(VISIBLE), fixture.app(Importance.GONE)
     with limited_requests():

@@ -14,6 +14,7 @@ from npu_conformance.cts.lib.manager_client import (
     Client,
     control,
     install,
+    pass_time,
 )
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.manager_events import without_repetitions
@@ -184,6 +185,7 @@ def client_death(context: CaseContext) -> None:
     listener = assistant.granted(request)
     known = without_repetitions(camera.recorder.of(2))
     control(context).kill_client(CAMERA)
+    pass_time(context)
     reborn = Client(context, CAMERA)
     reborn.granted(ModelLoadRequest(1))
     reborn.expect(1, GRANT)

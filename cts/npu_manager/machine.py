@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from npu_conformance.cts.lib.bustle_runner import BustleRunner
 from npu_conformance.cts.lib.manager_fixture import ManagerFixture
+from npu_conformance.cts.lib.manager_needs import need_room_for
 from npu_conformance.cts.lib.scenario_runner import APPS
 from npu_conformance.cts.lib.scenario_step import TEXTS, Step
 from npu_conformance.cts.lib.scheduling_hal import recording_hal
@@ -149,6 +150,7 @@ def denials(context: CaseContext) -> None:
 @cases.case("bustle", *_REQUIREMENTS, "NPU-ACC-005", "NPU-PRI-003")
 def bustle(context: CaseContext) -> None:
     """Random scenarios of floods, works beside works, models of the system, and rights that are away for long."""
+    need_room_for(context, _WIDEST)
     _search(context, _wide, kinds=_BUSTLE, share=_MORE)
 
 
@@ -261,6 +263,7 @@ _QUICK = {
 }
 """What may happen before anything has arrived that the step before has brought about."""
 _MAXIMA = (4, 1, 2, 3, 6, 8)
+_WIDEST = 24
 _UNITS = (1, 257, 65_537, 1, 2**28 - 1)
 """What the smallest model weighs: sums go up to a 32-bit integer."""
 
@@ -282,7 +285,7 @@ def _roomy(number: int) -> Step:
 def _wide(number: int) -> Step:
     """A budget that may have room for very many models."""
     return Step(
-        "policy", number=(24, 4, 16, 2)[number % 4], priority=Policy.BUDGET if number % 5 else Policy.TURN_TAKING
+        "policy", number=(_WIDEST, 4, 16, 2)[number % 4], priority=Policy.BUDGET if number % 5 else Policy.TURN_TAKING
     )
 
 

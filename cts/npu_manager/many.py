@@ -16,6 +16,7 @@ from npu_conformance.cts.lib.manager_client import (
     package_of,
 )
 from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, ClientApp, ManagerFixture
+from npu_conformance.cts.lib.manager_needs import need_room_for
 from npu_conformance.cts.lib.manager_observation import dump, shell_of
 from npu_conformance.cts.lib.manager_pressure import HEAT, SHORTAGE, heat, pressed, shortage
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
@@ -47,6 +48,8 @@ _APPS, _EACH = 11, 100
 _WAITING = 75
 _PROCESSES = 70
 _LIVES, _REQUESTS_OF_A_LIFE = 30, 10
+_HELD = 64
+"""A policy that has room for so many models at once has room for more."""
 
 
 @cases.case("turns", "NPU-POL-017", "NPU-POL-023")
@@ -93,9 +96,9 @@ def apps(context: CaseContext) -> None:
 
 
 def _judge_ranks(fixture: ManagerFixture, hal: RecordingHal, ranks: dict[int, int]) -> None:
-    fixture.wait(lambda: all(hal.priority(uid) == rank for uid, rank in ranks.items()))
+    fixture.wait(lambda: all(hal.counted(uid) == rank for uid, rank in ranks.items()))
     dumped = {line.uid: line.priority for line in dump(fixture).priorities}
-    for where, found in (("at the HAL", {uid: hal.priority(uid) for uid in ranks}), ("in a dump", dumped)):
+    for where, found in (("at the HAL", {uid: hal.counted(uid) for uid in ranks}), ("in a dump", dumped)):
         wrong = [(uid, found.get(uid), rank) for uid, rank in ranks.items() if found.get(uid) != rank]
         checks.equal(wrong[:3], [], f"{len(wrong)} of {len(ranks)} priorities {where}: uid, found, expected")
 
@@ -144,6 +147,7 @@ def resumed(context: CaseContext) -> None:
 @cases.case("requests", "NPU-POL-021", "NPU-LIF-008", "NPU-LIF-011", "NPU-POL-010", "NPU-OBS-001")
 def requests(context: CaseContext) -> None:
     """Many parked requests are all cancelled, or granted when there is room for all, and leave all of it."""
+    need_room_for(context, _HELD)
     fixture = ManagerFixture(context, parameters=PolicyParameters(None, {str(int(LARGE)): _APPS * _EACH}))
     holder, crowd = fixture.app(FOREGROUND), [fixture.app(CACHED) for _ in range(_APPS)]
     held = holder.loads(LARGE)
@@ -180,6 +184,7 @@ def turn_behind_many(context: CaseContext) -> None:
 @cases.case("holders", "NPU-POL-013", "NPU-LIF-007", "NPU-POL-015", "NPU-POL-020", "NPU-LIF-019", "NPU-OBS-001")
 def holders(context: CaseContext) -> None:
     """Of many models those of the weakest app leave, as many as needed; what a dead app had is free for another."""
+    need_room_for(context, _HELD)
     weights = {str(int(MEDIUM)): _EACH + 5, str(int(LARGE)): _EACH}
     fixture = ManagerFixture(context, parameters=PolicyParameters(_APPS * _EACH, weights))
     crowd = [fixture.app(CACHED + place) for place in range(_APPS)]
@@ -226,6 +231,7 @@ def ended_together(context: CaseContext) -> None:
 @cases.case("processes", "NPU-LIF-019", "NPU-LIF-020")
 def processes(context: CaseContext) -> None:
     """When an app of many processes dies, what each of them had is free."""
+    need_room_for(context, _HELD)
     fixture = ManagerFixture(context, parameters=PolicyParameters(None, {str(int(LARGE)): _PROCESSES}))
     app, other = fixture.app(FOREGROUND), fixture.app(CACHED)
     crowd = [Client(context, app.uid, 5001 + number) for number in range(_PROCESSES)]

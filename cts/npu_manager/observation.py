@@ -84,8 +84,9 @@ def dump_of_priorities(context: CaseContext) -> None:
                 (app.uid, package_of(app.uid), importance) in lines,
                 f"expected '{app.uid} [{package_of(app.uid)}] {importance}' in the dump, found {lines}",
             )
-        at_hal = {uid: config.priority for uid, config in hal.table.items()}
-        checks.equal({uid: priority for uid, _, priority in lines}, at_hal, "the dump's table against the HAL's")
+        dumped = {uid: priority for uid, _, priority in lines}
+        at_hal = {uid: hal.counted(uid) for uid in {*dumped, *hal.table}}
+        checks.equal(dumped, at_hal, "the dump's table against the HAL's")
 
 
 @cases.case("dump_of_uids_without_apps", "NPU-OBS-001")

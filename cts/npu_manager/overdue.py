@@ -9,6 +9,7 @@ from functools import partial
 from npu_conformance.cts.lib.buffer_fixture import BufferApp
 from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, PARKED, WAIT, pass_time
 from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, ManagerFixture, RequestedModel
+from npu_conformance.cts.lib.manager_needs import need_room_for
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
@@ -52,7 +53,7 @@ def loaded_again_is_no_answer(context: CaseContext) -> None:
         fixture.control.advance_clock(30 * _SECOND_NS)
         held.load()
         held.receives(GRANT, UNLOAD)
-        fixture.control.advance_clock(90 * _SECOND_NS)
+        fixture.control.advance_clock(31 * _SECOND_NS)
         wanted.receives(WAIT, GRANT)
 
 
@@ -65,7 +66,7 @@ def of_several_models(context: CaseContext) -> None:
         for model in ignoring:
             model.receives(GRANT, UNLOAD)
         wanted.receives(WAIT)
-        fixture.control.advance_clock(120 * _SECOND_NS)
+        fixture.control.advance_clock(61 * _SECOND_NS)
         wanted.receives(WAIT, GRANT)
 
 
@@ -80,7 +81,7 @@ def moved_meanwhile(context: CaseContext) -> None:
             wanted.receives(WAIT)
             fixture.control.advance_clock(30 * _SECOND_NS)
             ignoring.moves(importance)
-            fixture.control.advance_clock(90 * _SECOND_NS)
+            fixture.control.advance_clock(31 * _SECOND_NS)
             wanted.receives(WAIT, GRANT)
 
 
@@ -93,7 +94,7 @@ def room_for_several(context: CaseContext) -> None:
         ignoring.receives(GRANT, UNLOAD)
         for model in wanted:
             model.receives_one_of([WAIT], [PARKED])
-        fixture.control.advance_clock(120 * _SECOND_NS)
+        fixture.control.advance_clock(61 * _SECOND_NS)
         for model in wanted:
             model.receives_one_of([WAIT, GRANT], [PARKED, GRANT], [PARKED, WAIT, GRANT])
 
@@ -103,6 +104,7 @@ def of_many_models(context: CaseContext) -> None:
     """However many unload requests are ignored, none of them blocks who waits for all of the room."""
     if not context.manifest.virtual_clock:
         raise NotApplicable("without a virtual clock nobody waits for a client that never answers")
+    need_room_for(context, _MANY)
     fixture = ManagerFixture(context, parameters=PolicyParameters(None, {str(int(LARGE)): _MANY}))
     with fixture.unload_timeout(60 * _SECOND_NS):
         apps = [fixture.app(CACHED) for _ in range(_MANY // _OF_ONE_APP)]
@@ -111,7 +113,7 @@ def of_many_models(context: CaseContext) -> None:
         wanted.receives(WAIT)
         for model in ignoring:
             model.receives(GRANT, UNLOAD)
-        fixture.control.advance_clock(120 * _SECOND_NS)
+        fixture.control.advance_clock(61 * _SECOND_NS)
         wanted.receives(WAIT, GRANT)
 
 
@@ -126,7 +128,7 @@ def time_is_set_again(context: CaseContext) -> None:
             wanted.receives(WAIT)
             fixture.control.advance_clock(seconds * _SECOND_NS * 2 // 3)
             wanted.receives(WAIT)
-            fixture.control.advance_clock(seconds * _SECOND_NS)
+            fixture.control.advance_clock(seconds * _SECOND_NS // 3 + _SECOND_NS)
             wanted.receives(WAIT, GRANT)
             wanted.cancel()
 
@@ -178,7 +180,7 @@ def of_an_earlier_policy(context: CaseContext) -> None:
         again = app.asks(LARGE, identifier=held.request.id)
         again.receives(GRANT)
         again.load()
-        fixture.control.advance_clock(120 * _SECOND_NS)
+        fixture.control.advance_clock(61 * _SECOND_NS)
         again.receives(GRANT)
 
 

@@ -16,14 +16,8 @@ from npu_conformance.cts.lib.manager_client import (
     install_only,
     package_of,
 )
-from npu_conformance.cts.lib.manager_fixture import (
-    LARGE,
-    UNLOAD,
-    ClientApp,
-    ManagerFixture,
-    need_ranking_of,
-    switched,
-)
+from npu_conformance.cts.lib.manager_fixture import LARGE, UNLOAD, ClientApp, ManagerFixture, switched
+from npu_conformance.cts.lib.manager_needs import need_ranking_of
 from npu_conformance.cts.lib.manager_observation import pushes_suspended, shell_of
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
@@ -153,7 +147,7 @@ def rights_of_an_earlier_app(context: CaseContext) -> None:
     """An app that gets the uid of a removed one has none of its rights, be the HAL an old or a new one.
 
     What the HAL keeps of an app that is gone is a warning: AOSP's manager withdraws nothing. But the right to attribute
-    work is the next app's only with a permission of its own (NPU-PRI-011), whatever it declares.
+    work is the next app's only with a permission of its own (NPU-PRI-011), once something is pushed about it.
     """
     fixture = ManagerFixture(context)
     app = fixture.app(VISIBLE)
@@ -161,13 +155,10 @@ def rights_of_an_earlier_app(context: CaseContext) -> None:
     with recording_hal(fixture) as hal:
         hal.expect(app.uid, VISIBLE)
         _remove(fixture, app, hal)
-        for declares in (False, True):
-            fixture.clients.append(install_only(context, app.uid, declares=declares, target_sdk=36))
-            fixture.wait(lambda: not _may_attribute(hal, app.uid))
-            checks.equal(
-                _may_attribute(hal, app.uid), False, f"attribution of an app with a removed one's uid {app.uid}"
-            )
-    fixture.control.set_importance(app.uid, CACHED)
+        fixture.clients.append(install_only(context, app.uid))
+        fixture.control.set_importance(app.uid, CACHED)
+        hal.expect(app.uid, CACHED)
+        checks.equal(_may_attribute(hal, app.uid), False, f"attribution of an app with a removed one's uid {app.uid}")
     with recording_hal(fixture) as later:
         later.expect(app.uid, CACHED)
         checks.equal(_may_attribute(later, app.uid), False, "attribution of an app with a removed one's uid")
@@ -270,6 +261,7 @@ def declares_again_while_it_waits(context: CaseContext) -> None:
     app, weaker = fixture.app(FOREGROUND), fixture.app(CACHED)
     held = weaker.loads(LARGE)
     fixture.control.update_app(app.uid, False, 36)
+    fixture.settle()
     wanted = app.asks(LARGE)
     wanted.receives(PARKED)
     fixture.control.update_app(app.uid, True, 36)

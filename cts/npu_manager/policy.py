@@ -19,7 +19,8 @@ from npu_conformance.cts.lib.manager_client import (
     install_only,
     pass_time,
 )
-from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, ManagerFixture, need_ranking_of
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, ManagerFixture
+from npu_conformance.cts.lib.manager_needs import need_ranking_of
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.manager_events import without_repetitions
 from npu_conformance.harness.judge.verdicts import NotApplicable
@@ -256,6 +257,7 @@ def declarations_from_before(context: CaseContext) -> None:
             app.asks(SMALL).is_answered()
         fixture.control.update_app(losing.uid, False, 36)
         fixture.control.update_app(gaining.uid, True, 37)
+        fixture.settle()
         fixture.settings.manager.set_policy(Policy.BUDGET, None)
         held, wanted = losing.loads(LARGE), gaining.asks(LARGE)
         held.receives(GRANT, UNLOAD)

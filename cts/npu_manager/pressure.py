@@ -119,7 +119,7 @@ def no_grant_beyond(context: CaseContext) -> None:
             for model in _weakest_asked(fixture, models):
                 model.unload()
             fixture.settle()
-            late = fixture.app(Importance.VISIBLE).asks(SMALL)
+            late = fixture.app(Importance.GONE).asks(SMALL)
             late.receives_one_of(*_still_asked(fixture, [PARKED], [WAIT], [PARKED, WAIT]))
         late.receives_one_of(*_still_asked(fixture, [PARKED, GRANT], [WAIT, GRANT], [PARKED, WAIT, GRANT]))
 

@@ -39,9 +39,9 @@ def priorities_in_range(context: CaseContext) -> None:
     with recording_hal(fixture) as hal:
         with pressed(fixture, heat, ThermalStatus.SHUTDOWN):
             for app, importance in apps.items():
-                found = hal.priority(app.uid)
+                found = hal.counted(app.uid)
                 what = f"priority of uid {app.uid} of importance {importance} under pressure"
-                checks.that(found is not None and importance <= found <= MAX_PRIORITY, f"{what}: found {found}")
+                checks.that(importance <= found <= MAX_PRIORITY, f"{what}: found {found}")
         for app, importance in apps.items():
             hal.expect(app.uid, importance)
 
@@ -94,7 +94,7 @@ def order_is_kept(context: CaseContext) -> None:
 
 
 def _priorities(hal: RecordingHal, apps: Iterable[ClientApp]) -> list[int]:
-    return [hal.priority(app.uid) or 0 for app in apps]
+    return [hal.counted(app.uid) for app in apps]
 
 
 @cases.case("newcomers", "NPU-HAL-037", "NPU-PRI-002", "NPU-PRI-015")

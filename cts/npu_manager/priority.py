@@ -9,14 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from npu_conformance.cts.lib.manager_client import GRANT, PARKED, WAIT, install_only, package_of
-from npu_conformance.cts.lib.manager_fixture import (
-    LARGE,
-    UIDS_OF_A_USER,
-    UNLOAD,
-    ClientApp,
-    ManagerFixture,
-    need_ranking_of,
-)
+from npu_conformance.cts.lib.manager_fixture import LARGE, UIDS_OF_A_USER, UNLOAD, ClientApp, ManagerFixture
+from npu_conformance.cts.lib.manager_needs import need_ranking_of
 from npu_conformance.cts.lib.manager_work import Run
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks

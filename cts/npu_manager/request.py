@@ -22,6 +22,7 @@ from npu_conformance.cts.lib.manager_client import (
     is_live,
 )
 from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, ClientApp, ManagerFixture
+from npu_conformance.cts.lib.manager_needs import limited_requests
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
@@ -39,6 +40,8 @@ cases = CaseGroup("cts.npu_manager.request", interface="manager", group=Group.MA
 
 _FLOOD = {Scope.SMOKE: 200, Scope.DEFAULT: 1500, Scope.FULL: 10_000}
 """How many live requests one app tries to have, by scope."""
+_ALIKE = (1, 1 - 2**31, 1 + 2**8, 1 + 2**16, 1 + 2**24, -1)
+"""The same in the lowest 8, 16, 24 or 31 bits, and but for the sign."""
 _BLOCK, _IN_A_ROW, _TIMES_SLOWER = 50, 3, 10
 """When a flood is too slow: in so many blocks, of so many requests, its fastest request is so many times slower."""
 
@@ -82,6 +85,22 @@ def every_32_bit_id(context: CaseContext) -> None:
         request = ModelLoadRequest(identifier)
         camera.granted(request).notify_model_unloaded(request)
         camera.expect(identifier, GRANT, COMPLETE)
+
+
+@cases.case("ids_alike_in_part", "NPU-REQ-007", "NPU-REQ-009", "NPU-LIF-011", "NPU-LIF-012")
+def ids_alike_in_part(context: CaseContext) -> None:
+    """Ids that agree in their lower bits, or but for the sign, are those of different requests."""
+    app = ManagerFixture(context, Policy.STATUS_QUO).app()
+    with limited_requests():
+        models = [app.asks(SMALL, identifier=identifier) for identifier in _ALIKE]
+    for model in models:
+        model.receives(GRANT)
+        model.load()
+    for place, model in enumerate(models):
+        model.cancel()
+        model.is_cancelled()
+        for other in models[place + 1 :]:
+            other.receives(GRANT)
 
 
 @cases.case("sizes_and_priorities", "NPU-REQ-002", "NPU-REQ-003", "NPU-POL-003")

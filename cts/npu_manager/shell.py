@@ -74,7 +74,7 @@ def shell_usage(context: CaseContext) -> None:
     """No command, and an unknown one, print the usage and exit with another code than 0; no policy is set."""
     fixture = ManagerFixture(context)
     shell = shell_of(context)
-    unknown = ("help-me", "set-policy", "", " info", "INFO", "Set-Status-Quo-Policy", "set_turn_taking_policy", "inf")
+    unknown = ("help-me", "set-policy", "", "information", "inf", "set_turn_taking_policy")
     for words in ((), *((word,) for word in unknown)):
         result = shell(*words)
         what = f"cmd npu {' '.join(words)}"

@@ -125,6 +125,8 @@ VARIANTS = (
             _shaped(shapes.whole, (*_ALL, "manager", "manager_control"), npu_profile="page", npu_checkpoint_ms=10)),
     Variant("npu-scheduling", "The reference's scheduling HAL without its device.",
             _shaped(shapes.reference, npu_profile="page", npu_checkpoint_ms=10)),
+    Variant("npu-careful-promise", "It looks up every 10 ms, and promises 100.",
+            _shaped(shapes.reference, npu_profile="page", npu_checkpoint_ms=100)),
     Variant("npu-aosp", "AOSP's interface: no debounce time with the callback, no bounds in configs.",
             _shaped(shapes.aosp)),
     Variant("npu-narrow", "AOSP's interface, and the choices of AOSP's tool alone.", _shaped(shapes.narrow)),

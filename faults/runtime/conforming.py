@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from npu_conformance.faults.choosy_devices import choosy
 from npu_conformance.faults.fault import FaultySubject, Variant
 from npu_conformance.faults.runtime.boundary import DATA, FAILED, NULL, STATE, result_of, with_result
 from npu_conformance.faults.runtime.hooks import FaultyRuntime
 from npu_conformance.faults.runtime.subject import edited_runtime
+from npu_conformance.specs.neuralnetworks.enums import OperationType
 from npu_conformance.specs.neuralnetworks.runtime.types import PerChannelDescription
 from npu_conformance.specs.versions import NEWEST, Version
 
@@ -86,6 +88,11 @@ VARIANTS = (
         "runtime-null-scales-are-null",
         "A runtime that returns UNEXPECTED_NULL for null scales, a field of an argument.",
         edited_runtime((), NEWEST, NullScalesAreNull),
+    ),
+    Variant(
+        "runtime-driver-without-additions",
+        "A runtime over a driver that does not support ADD, which is its CPU's.",
+        edited_runtime((), driver=choosy(lambda main, operation: operation.type != OperationType.ADD)),
     ),
     *(
         Variant(f"runtime-level-{level}", f"A runtime of feature level {level}.", _of_level(level), level)

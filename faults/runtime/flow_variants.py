@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from npu_conformance.faults.fault import Variant
 from npu_conformance.faults.runtime.hooks import FaultyRuntime, behind, overriding
 from npu_conformance.faults.runtime.subject import edited_runtime
 from npu_conformance.faults.source_edits import SourceEdit
-from npu_conformance.specs.neuralnetworks.runtime.result_codes import UNAVAILABLE_DURATION, ResultCode
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import UNAVAILABLE_DURATION, DurationCode, ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import Number
 
 _NO_BURSTS = SourceEdit(
@@ -33,6 +35,10 @@ _CPU_FIRST = SourceEdit(
     "ReferenceCompiler.devices",
     "(*self._drivers, self._cpu)",
     "(self._cpu, *self._drivers)",
+)
+
+_ONE_OPERATION_A_STEP = SourceEdit(
+    "reference.runtime.planning.partition", "steps_of", "if device == interpreter:", "if True:"
 )
 
 
@@ -69,6 +75,12 @@ def _no_times(_: FaultyRuntime, meant: Callable[..., Any], arguments: tuple[Any,
     return answer if answer.result else Number(ResultCode.NO_ERROR, UNAVAILABLE_DURATION)
 
 
+def _no_times_in_drivers(_: FaultyRuntime, meant: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    answer = meant(*arguments)
+    is_in_driver = arguments[1] in (DurationCode.IN_DRIVER, DurationCode.FENCED_IN_DRIVER)
+    return replace(answer, value=UNAVAILABLE_DURATION) if is_in_driver and not answer.result else answer
+
+
 VARIANTS = [
     Variant(
         "runtime-no-burst",
@@ -84,6 +96,16 @@ VARIANTS = [
         "runtime-no-times",
         "A runtime that never knows how long anything took.",
         behind(overriding({"execution_get_duration": _no_times})),
+    ),
+    Variant(
+        "runtime-times-on-hardware",
+        "A runtime that knows how long the hardware took, and never how long the driver did.",
+        behind(overriding({"execution_get_duration": _no_times_in_drivers})),
+    ),
+    Variant(
+        "runtime-one-operation-a-step",
+        "A runtime that makes a step of each operation of a model that no device has whole.",
+        edited_runtime((_ONE_OPERATION_A_STEP,)),
     ),
     Variant(
         "runtime-no-device-memory",

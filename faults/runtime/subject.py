@@ -12,6 +12,7 @@ from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.reference.runtime.planning.services import LivingService
 from npu_conformance.reference.runtime.service import RuntimeService
 from npu_conformance.specs.manifest import InterfaceName
+from npu_conformance.specs.neuralnetworks.hal import Device
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.plugin import Context, Subject
 from npu_conformance.specs.versions import NEWEST, Version
@@ -26,18 +27,20 @@ def edited_runtime(
     boundary: Callable[[Runtime, Context], Runtime] = lambda inner, _: inner,
     *,
     drivers: int = 1,
+    driver: Callable[[ReferenceDevice], Device] = lambda device: device,
     checks_handles: bool = True,
     exact_result_codes: bool = True,
 ) -> FaultySubject:
     """The reference runtime with its source edited, over the reference driver. level: the runtime's feature level.
 
-    boundary: what the app calls instead. drivers: how many there are. The rest is said in the manifest.
+    boundary: what the app calls instead. drivers: how many there are. driver: what is in front of each. The rest is
+    said in the manifest.
     """
 
     def create(context: Context, _: Version) -> Subject:
         source_edits.apply(edits)
         service = RuntimeService(context, level)
-        device = ReferenceDevice(service.driver_context, NEWEST, own.register(2))
+        device = driver(ReferenceDevice(service.driver_context, NEWEST, own.register(2)))
         services = [LivingService(f"{_DRIVER}{number or ''}", NEWEST, device) for number in range(drivers)]
         runtime, control = service.start(services)
         return Subject(runtime=boundary(runtime, context), runtime_control=control)

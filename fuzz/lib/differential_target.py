@@ -23,7 +23,8 @@ from npu_conformance.fuzz.lib.model_judge import NEUTRAL, guarded
 from npu_conformance.fuzz.lib.request_judge import judge_memory
 from npu_conformance.harness.judge.graphs import QUICKLY, THOROUGHLY, judgement
 from npu_conformance.harness.judge.outputs import FILL
-from npu_conformance.harness.run.preparation import PreparationRecorder, prepare
+from npu_conformance.harness.judge.verdicts import NoRoom
+from npu_conformance.harness.run.preparation import PreparationRecorder, needs_room, prepare
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.errors import ServiceError, status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -143,6 +144,10 @@ class _Side:
         if not all(supported):
             return None
         found = guarded("prepareModel", lambda: prepare(self._subject, device, model, NEUTRAL, PreparationRecorder()))
+        try:
+            needs_room(found)
+        except NoRoom:
+            return None
         if found.prepared_model is None:
             raise self._failed("prepareModel of supported operations", names, found.status or found.launch_status)
         return found.prepared_model

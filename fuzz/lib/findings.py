@@ -30,7 +30,7 @@ _CLAUSE_OF_OPERATION = re.compile(r"[A-Z0-9_]+\.C\d+")
 _NUMBER = re.compile(r"\d+")
 _STATUS = re.compile(r"[A-Z][A-Z_]+|status -?\d+")
 """A status as `found` of a verdict says it."""
-_REMOTE = re.compile(r"answered with error -?\d+: (?:\S+:\d+ in \S+: )?(\w+)(?=:)")
+_REMOTE = re.compile(r"(?:: raised |answered with error -?\d+: (?:\S+:\d+ in \S+: )?)(\w+)(?=:| at )")
 """The kind of exception in what another process has answered."""
 UNREPEATED = "(it did not come back)"
 """In the message of a finding whose input did not fail a second time."""
@@ -109,8 +109,9 @@ def _where(ended: BaseException) -> str:
     if not isinstance(ended, CaseEnded):
         cause = stacks.cause(stacks.of_exception(ended)) if is_of_plugin(ended) else ""
         return type(ended).__name__ + (_at(cause) or f" in {_innermost(ended)}")
-    match = _CLASS.match(str(ended))
-    return _NUMBER.sub("N", match.group() if match else str(ended)).strip() + _how(ended)
+    said = str(ended).partition(": raised ")[0] if isinstance(ended, Refused) else str(ended)
+    match = _CLASS.match(said)
+    return _NUMBER.sub("N", match.group() if match else said).strip() + _how(ended)
 
 
 def _at(place: str) -> str:

@@ -68,11 +68,12 @@ def spoken_against(operation: str, verdicts: Iterable[CaseResult]) -> str:
     wrong = [result.case for result in seen if operation in _tested(result) and is_red(result.outcome)]
     if wrong:
         return f"{counted(len(wrong), 'case')} wrong, {wrong[0]} for one"
-    refused = {result.case: reasons for result in seen if (reasons := [*_refusals_of(operation, result)])}
+    refused = {result.case: found for result in seen if (found := [*_refusals_of(operation, result)])}
     if not refused:
         return "not known"
-    case, reasons = next(iter(refused.items()))
-    reason = next(filter(None, reasons), "")
+    types = {region.types for region in executed(seen) if region.operation == operation}
+    case = min(refused, key=lambda name: min(_distance(refusal, types) for refusal in refused[name]))
+    reason = min(refused[case], key=lambda refusal: (_distance(refusal, types), not refusal.reason)).reason
     return f"refused in {counted(len(refused), 'case')}, {case} for one{f' ({reason})' if reason else ''}"
 
 
@@ -81,13 +82,29 @@ def _tested(result: CaseResult) -> tuple[str, ...]:
     return (result.operation,) if result.operation else result.operations
 
 
-def _refusals_of(operation: str, result: CaseResult) -> Iterator[str]:
-    """Why the case, or a configuration of it, was refused in which a model with the operation was; maybe empty."""
-    if any(operation == use.operation for model in result.refused for use in model):
-        yield result.message.partition("\n")[0]
+class _Refusal(NamedTuple):
+    """Why a model with an operation was refused, and the types that this had there; maybe empty."""
+
+    reason: str
+    types: frozenset[str]
+
+
+def _refusals_of(operation: str, result: CaseResult) -> Iterator[_Refusal]:
+    """The refusals of a case, or of its configurations."""
+    for types in _types_in(operation, result.refused):
+        yield _Refusal(result.message.partition("\n")[0], types)
     for part in result.configurations:
-        if any(operation == use.operation for model in part.refused for use in model):
-            yield f"#{part.name}: {part.message}".partition("\n")[0] if part.message else ""
+        for types in _types_in(operation, part.refused):
+            yield _Refusal(f"#{part.name}: {part.message}".partition("\n")[0] if part.message else "", types)
+
+
+def _types_in(operation: str, models: Iterable[ModelUse]) -> Iterator[frozenset[str]]:
+    yield from (frozenset(use.types) for model in models for use in model if use.operation == operation)
+
+
+def _distance(refusal: _Refusal, executed_types: Iterable[frozenset[str]]) -> int:
+    """How far a refusal is from what was executed: it is the nearest one that costs the claim."""
+    return min((len(refusal.types ^ types) for types in executed_types), default=0)
 
 
 def text(claims: Iterable[Claim]) -> str:

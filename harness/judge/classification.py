@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from npu_conformance.harness.judge.origin import is_of_plugin
 from npu_conformance.harness.judge.outcome_table import WAIVABLE
-from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung, Refused
+from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung, NotSupported, Refused
 from npu_conformance.specs.diagnostics import last_words, stacks
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.errors import DeadObject, InterfaceError, LostObject, NotVisible, Unsupported
@@ -30,6 +30,7 @@ class OutcomeDetails(msgspec.Struct, frozen=True):
     """An outcome with everything known about why. about: the requirements that the check said it is about.
 
     says_dead: the subject, which lives, has answered that what it needs is dead: it is in its callback, or behind it.
+    warning: the quality warning that comes with it; empty for none.
     """
 
     outcome: Outcome = Outcome.PASS
@@ -41,6 +42,7 @@ class OutcomeDetails(msgspec.Struct, frozen=True):
     traceback: str = ""
     about: tuple[str, ...] = ()
     says_dead: bool = False
+    warning: str = ""
 
     @property
     def lost_host(self) -> bool:
@@ -143,7 +145,8 @@ def _of_interface_error(error: InterfaceError) -> OutcomeDetails:
 
 def _of_plugin(error: Exception) -> OutcomeDetails:
     told = stacks.of_exception(error)
-    message = f"the plug-in raised an exception: {stacks.place(told)}: {_format_error(error)}"
+    words = f": {error}" if str(error) else ""
+    message = f"the plug-in raised {type(error).__name__} at {stacks.place(told)}{words}"
     return OutcomeDetails(Outcome.FAIL, message, traceback=told)
 
 
@@ -155,9 +158,11 @@ def _of_case_ended(error: CaseEnded) -> OutcomeDetails:
         told = error.traceback
         return OutcomeDetails(error.outcome, str(error), stderr=error.stderr[-_STDERR_CHARACTERS:], traceback=told)
     if isinstance(error, Refused):
-        return OutcomeDetails(error.outcome, str(error), traceback=error.traceback)
+        return OutcomeDetails(error.outcome, str(error), error.expected, error.found, traceback=error.traceback)
     if isinstance(error, Failed):
         return OutcomeDetails(error.outcome, str(error), error.expected, error.found)
+    if isinstance(error, NotSupported):
+        return OutcomeDetails(error.outcome, str(error), warning=error.warning)
     return OutcomeDetails(error.outcome, str(error))
 
 

@@ -7,6 +7,7 @@ both are matters of quality (harness.judge.quality). Booleans compare as true or
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
@@ -120,7 +121,7 @@ def _compare_values(what: str, actual: Array, expected: Array, rules: Floor, war
         aosp = _aosp_verdict(actual, expected, rules.aosp)
         message = _message(what, actual, expected, bad, rules.judged)
         message += _in_aosp(rules, aosp)
-        return Comparison(actual.size, failing, message, warning, aosp, _values(expected[bad]), _values(actual[bad]))
+        return Comparison(actual.size, failing, message, warning, aosp, *_told(expected, actual, bad))
     if rules.strict != rules.judged:
         coarse = outside(actual, expected, rules.strict)
         if coarse.any():
@@ -175,15 +176,22 @@ def _element(
     label: str, index: tuple[int, ...], actual: Array, expected: Array, difference: Array, tolerance: Tolerance
 ) -> str:
     wanted = float(expected[index])
-    return (
-        f"{label} {list(index)}: expected {wanted:.9g}, actual {float(actual[index]):.9g}, "
-        f"difference {float(difference[index]):.4g}, tolerance {tolerance.told_at(wanted)}"
-    )
+    told = f"{label} {list(index)}: expected {wanted:.9g}, actual {float(actual[index]):.9g}"
+    if not math.isfinite(wanted):
+        return f"{told}: an infinity is wanted as it is, and a NaN as a NaN"
+    return f"{told}, difference {float(difference[index]):.4g}, tolerance {tolerance.told_at(wanted)}"
+
+
+def _told(expected: Array, actual: Array, bad: Array) -> tuple[str, str]:
+    """What was expected and found, of the wrong elements alone where others are right."""
+    count = int(bad.sum())
+    where = "" if count == actual.size else f" (of {'the wrong element' if count == 1 else f'{count} wrong elements'})"
+    return _values(expected[bad]) + where, _values(actual[bad]) + where
 
 
 def _values(values: Array) -> str:
     shown = ", ".join(f"{float(value):.9g}" for value in values[:_SHOWN])
-    return f"{shown}, ... ({values.size} elements)" if values.size > _SHOWN else shown
+    return f"{shown}, ..." if values.size > _SHOWN else shown
 
 
 def _in_aosp(rules: Floor, verdict: AospVerdict) -> str:

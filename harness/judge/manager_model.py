@@ -47,6 +47,8 @@ class ManagerModel:
     decided on before the next, so that the order of what was received says less."""
     replaced: bool = False
     """Whether requests had to end in the newest step: the policy was replaced, or unload requests were overdue."""
+    lasting: bool = False
+    """Whether the newest step took as long as an unload may: no requirement says how long a grant holds unused."""
 
     @property
     def gates(self) -> bool:
@@ -70,7 +72,7 @@ class ManagerModel:
     def begin(self) -> None:
         """A step begins."""
         self.previous = dict(self.importance)
-        self.pressing = self.replaced = self.busy = False
+        self.pressing = self.replaced = self.busy = self.lasting = False
         self.finished = None
         for tracked in self.requests:
             tracked.new_events = []
@@ -96,7 +98,7 @@ class ManagerModel:
 
     def expire(self, overdue: Collection[TrackedRequest]) -> None:
         """Unload requests that nobody answered are overdue (NPU-LIF-027): what they were about has ended."""
-        self.replaced = self.replaced or bool(overdue)
+        self.replaced, self.lasting = self.replaced or bool(overdue), True
         for tracked in overdue:
             tracked.dropped = tracked.overdue = True
 
@@ -198,7 +200,8 @@ class ManagerModel:
         for victim in self.requests:
             new = [event.notification for event in victim.new_events]
             unloaded = victim.is_newly_asked
-            displaced = unloaded or (CANCELLED in new and not victim.cancelled)
+            lapsed = self.lasting and not victim.loaded
+            displaced = unloaded or (CANCELLED in new and not (victim.cancelled or lapsed))
             if displaced and not any(self._may_displace(tracked, victim) for tracked in self.live):
                 what = "asked to unload" if unloaded else "cancelled"
                 yield self._displacing(victim), f"{victim.name}: {what}, though nobody stronger wants its room"

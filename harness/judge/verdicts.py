@@ -11,6 +11,7 @@ __all__ = [
     "Disposition",
     "Failed",
     "Hung",
+    "NoRoom",
     "NoSharedMemory",
     "NotApplicable",
     "NotSupported",
@@ -65,9 +66,20 @@ def breach(problem: str) -> Failed:
 
 
 class NotSupported(CaseEnded):
-    """The implementation says, in a way it is allowed to, that it does not support this."""
+    """The implementation says, in a way it is allowed to, that it does not support this.
+
+    warning: how it could have said so better, which makes a quality warning; empty where it could not.
+    """
 
     outcome = Outcome.NOT_SUPPORTED
+
+    def __init__(self, message: str, warning: str = "") -> None:
+        self.warning = warning
+        super().__init__(message)
+
+
+class NoRoom(NotSupported):
+    """There was no room for a model: a want of resources, which says nothing about what is supported."""
 
 
 class NotApplicable(CaseEnded):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import difflib
 import fnmatch
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -14,15 +15,20 @@ from msgspec.structs import replace
 from npu_conformance.harness.judge.compare import BEYOND_WAIVER
 from npu_conformance.harness.judge.outcome_table import WAIVABLE, is_red
 from npu_conformance.harness.judge.tolerance import ToleranceOfWaiver
-from npu_conformance.specs import documents
+from npu_conformance.specs import documents, requirements
 from npu_conformance.specs.diagnostics.one_line import one_line
+from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult
 from npu_conformance.specs.documents.waivers import WaivedTolerance, Waiver, WaiverFile, WaiverUse
 from npu_conformance.specs.outcomes import Disposition, Outcome
+from npu_conformance.specs.suggestions import did_you_mean
 
 _SOON_DAYS = 7
 """So long before it expires a waiver says so."""
 _BRACKET = re.compile(r"\[")
+_WILD = re.compile(r"[*?]")
+_NEARLY = 0.8
+"""How much of a word has to be that of another for it to be the same, misspelt."""
 
 
 class Waivers:
@@ -166,9 +172,38 @@ class _Matcher:
         ]
 
 
-def load_all(paths: Iterable[Path], today: datetime.date | None = None) -> Waivers:
-    """Read waiver files as one; raises DocumentError (document, path, rule). today: see Waivers."""
-    return Waivers([waiver for path in paths for waiver in documents.read(path, WaiverFile).waivers], today)
+def load_all(paths: Iterable[Path], today: datetime.date | None = None, *, ways: Collection[str] = ()) -> Waivers:
+    """Read waiver files as one; raises DocumentError (document, path, rule). today: see Waivers.
+
+    ways: names of ways to execute, which a configuration may begin with: those that are misspelt are refused.
+    """
+    return Waivers([waiver for path in paths for waiver in _read(path, ways)], today)
+
+
+def _read(path: Path, ways: Collection[str]) -> tuple[Waiver, ...]:
+    """The waivers of a file. Raises DocumentError also for names that no run would ever tell of."""
+    found = documents.read(path, WaiverFile).waivers
+    for number, waiver in enumerate(found):
+        _require_requirement(waiver, str(path), f"$.waivers[{number}].requirement")
+        _require_way(waiver, ways, str(path), f"$.waivers[{number}].id")
+    return found
+
+
+def _require_requirement(waiver: Waiver, document: str, path: str) -> None:
+    try:
+        requirements.requirement(waiver.requirement)
+    except LookupError:
+        known = (entry.id for entry in requirements.all_requirements())
+        hint = did_you_mean(waiver.requirement.upper(), known) or "; what an extension has is known with --catalogue"
+        raise DocumentError(document, path, f"there is no requirement {waiver.requirement!r}{hint}") from None
+
+
+def _require_way(waiver: Waiver, ways: Collection[str], document: str, path: str) -> None:
+    """Refuse a configuration that nearly begins with the name of a way to execute; what else it may be, cases say."""
+    way = waiver.id.partition("#")[2].partition(".")[0]
+    near = difflib.get_close_matches(way, ways, n=1, cutoff=_NEARLY)
+    if near and way not in ways and not _WILD.search(way):
+        raise DocumentError(document, path, f"there is no configuration {way!r} (did you mean {near[0]}?)")
 
 
 def glob(pattern: str) -> re.Pattern[str]:

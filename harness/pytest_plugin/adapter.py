@@ -249,6 +249,11 @@ def _selection(config: pytest.Config, taken: Sequence[Case]) -> Selection:
     return wanted.described(left.deselected(ours.subject.manifest, ours.subject.version))
 
 
+def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest.Item]) -> list[str]:
+    """Say where -k leaves nothing, and a word of it may be misspelt."""
+    return [] if items else collecting.idle_words_told(config)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
     """Run a case and report it; leave other items to pytest, and all where it only plans."""

@@ -16,7 +16,7 @@ from npu_conformance.harness.run.budget import by_worth
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.expression import compile_expression
 from npu_conformance.harness.run.partition import parse_shard, partition
-from npu_conformance.harness.run.selection import cases_under, in_scope, is_within, meant_by
+from npu_conformance.harness.run.selection import cases_under, idle_words, in_scope, is_within, meant_by, misspelt
 from npu_conformance.specs.documents import DocumentError
 
 SEEN = pytest.StashKey[dict[str, list[Case]]]()
@@ -176,6 +176,15 @@ def read_expression(config: pytest.Config) -> Callable[[str], bool] | None:
         return compile_expression(config.getoption("keyword") or "")
     except DocumentError:
         return None
+
+
+def idle_words_told(config: pytest.Config) -> list[str]:
+    """A line for each word of -k that no case has; nothing where it is in pytest's own language."""
+    expression = config.getoption("keyword")
+    if not expression or read_expression(config) is None:
+        return []
+    meant = misspelt(expression)
+    return [f"-k: no case has {expression}{meant}"] if meant else idle_words(expression, ())
 
 
 def arrange(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -102,7 +102,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         type=int,
         default=20,
-        help="keep the newest N reports of the plug-in, including this one (default: 20)",
+        help="keep the newest N reports of the same whole suites and scope, and the newest N of anything less, "
+        "including this one (default: 20)",
     )
     group.addoption("--npu-wire-log", metavar="FILE", help="write every message to and from the plug-in, one line each")
     group.addoption(

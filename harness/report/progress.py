@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
 import sys
 import threading
@@ -29,6 +31,9 @@ _TOLD = 40
 _BAR = 20
 _HANGS = 3
 _SHORTER = "  a case that hangs lasts its whole deadline: --longest-wait 5 shortens it"
+_INTERRUPTED = (
+    "interrupted: the report is being written; Ctrl-C once more ends at once, without it (--resume continues)"
+)
 _FIRST = f"{_HANGS} cases hang one after the other, each for its whole deadline: -x 1 ends the run at the first"
 
 
@@ -69,6 +74,7 @@ class Progress:
         self._running: dict[str, float] = {}
         """When the cases began that run, the newest last."""
         self._lock, self._closed = threading.Lock(), threading.Event()
+        self._interrupted = False
         if not quiet:
             threading.Thread(target=self._tick, name="progress", daemon=True).start()
 
@@ -96,6 +102,17 @@ class Progress:
         self._closed.set()
         with self._lock:
             self._clear()
+
+    def interrupt(self) -> None:
+        """Say at once that somebody has ended the run, and show nothing that moves from here on.
+
+        It is called within a signal handler, which may have interrupted this very object or its stream: it takes no
+        lock, and writes no buffer.
+        """
+        self._interrupted = True
+        clear = "\r\033[K" if self._live and not self._quiet else ""
+        with contextlib.suppress(OSError):  # closed, or a full disk
+            os.write(2, f"{clear}{_INTERRUPTED}\n".encode())
 
     @property
     def red(self) -> int:
@@ -175,7 +192,7 @@ class Progress:
 
     def _paint(self) -> None:
         now = self._clock()
-        if self._quiet or self.closed or now - self._painted < self._pause:
+        if self._quiet or self.closed or self._interrupted or now - self._painted < self._pause:
             return
         self._painted = now
         if self._live:

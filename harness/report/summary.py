@@ -80,9 +80,13 @@ def _files(verdicts: Sequence[CaseResult]) -> str:
 
 
 def _all_failures(verdicts: Sequence[CaseResult], folder: Path) -> Iterator[str]:
-    command = f"npu-conformance report {shell.quoted(str(folder))} --failures"
+    report = f"npu-conformance report {shell.quoted(str(folder))}"
+    command = f"{report} --failures"
     excused = excuses(excused_that_ran(verdicts))
-    if red_that_ran(verdicts):
+    if red := red_that_ran(verdicts):
+        found = symptoms.grouped(red)
+        if symptoms.split(found)[1]:
+            yield f"all {len(found):,} causes: {report} --causes"
         yield f"explain all of them{f', and {excused}' if excused else ''}: {command}"
     elif excused:
         yield f"explain what is excused, {excused}: {command}"

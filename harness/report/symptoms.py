@@ -22,6 +22,8 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _CONFIGURATION = re.compile(r"^#\S+: ")
 _KIND_FOUND = re.compile(r"\bactual -?(?:nan|inf)\b|, found [A-Z]{3}[A-Z_]*")
 _PARTICULARS = re.compile(r", found |; ")
+_SHORT = re.compile(r"(?:[A-Za-z_]+(?: [A-Za-z_]+){0,2}|\(?[-+.\d, ]*\d,?\)?)(?=; |$)")
+"""What was found, where many cases may have found the same: a status, a few words, numbers."""
 _CLAUSE = re.compile(r"\b([A-Z][A-Z0-9_]*)\.C\d+\b")
 
 
@@ -76,14 +78,23 @@ def grouped(red: Iterable[CaseResult]) -> list[Symptom]:
     return sorted(found.values(), key=lambda symptom: -len(symptom.cases))
 
 
-def lines(symptoms: list[Symptom], paint: Paint = plain) -> Iterator[str]:
-    """A line for each of the most frequent symptoms, and how many cases have others; nothing where there are none."""
+def split(symptoms: Sequence[Symptom]) -> tuple[Sequence[Symptom], Sequence[Symptom]]:
+    """Those that are told at once, the most frequent, and the others: none, or two and more."""
+    shown = len(symptoms) if len(symptoms) == _SHOWN + 1 else _SHOWN
+    return symptoms[:shown], symptoms[shown:]
+
+
+def lines(symptoms: Sequence[Symptom], paint: Paint = plain, *, whole: bool = False) -> Iterator[str]:
+    """A line for each of the most frequent symptoms, and how many cases have others; nothing where there are none.
+
+    whole: a line for each symptom.
+    """
+    shown, others = (symptoms, ()) if whole else split(symptoms)
     if symptoms:
         yield "what is wrong, most frequent first:"
-    yield from (f"  {symptom.line(paint)}" for symptom in symptoms[:_SHOWN])
-    if len(symptoms) > _SHOWN:
-        others = symptoms[_SHOWN:]
-        yield f"  {sum(len(symptom.cases) for symptom in others):>5} others, of {len(others)} causes"
+    yield from (f"  {symptom.line(paint)}" for symptom in shown)
+    if others:
+        yield f"  {sum(len(symptom.cases) for symptom in others):>5,} others, of {len(others):,} causes"
 
 
 def _own_rule(result: CaseResult) -> str:
@@ -105,7 +116,12 @@ def _essence(result: CaseResult) -> str:
 
 def _said(result: CaseResult) -> str:
     """What a case says first, without the configuration and what is particular to the case."""
-    return _PARTICULARS.split(reason_of(result), maxsplit=1)[0]
+    reason = reason_of(result)
+    particular = _PARTICULARS.search(reason)
+    if particular is None:
+        return reason
+    found = _SHORT.match(reason, particular.end()) if particular[0].startswith(", found") else None
+    return reason[: found.end() if found else particular.start()]
 
 
 def _stated(text: str) -> str:

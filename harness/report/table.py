@@ -38,7 +38,7 @@ def _table(results: Results, paint: Paint) -> Iterator[str]:
     for suite, counts in rows if len(rows) > 2 else rows[-1:]:
         cells = (_cell(name, counts.get(name, 0), paint, excused=excused) for name in outcomes)
         yield "  ".join([f"{suite:<{width}}", *cells])
-    parts = one_line(", ".join(f"{count} {name}" for name, count in results.configuration_counts.items()))
+    parts = one_line(", ".join(f"{count:,} {name}" for name, count in results.configuration_counts.items()))
     if parts:
         yield f"configurations and mutations: {parts}"
     if results.waived:

@@ -5,8 +5,8 @@ A waived failure is green, but not conformant.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.report import symptoms
@@ -109,7 +109,7 @@ def _of_inapplicable(verdicts: Sequence[CaseResult]) -> Iterator[str]:
     for interface, name in _INTERFACES.items():
         concerned = _concerned(interface, verdicts)
         unasked = [result for result in concerned if _is_unasked(result)]
-        counts = Counter(reason for result in unasked if (reason := _reason(result)) not in told)
+        counts = _alike(reason for result in unasked if (reason := _reason(result)) not in told)
         if len(concerned) > len(unasked) and counts.total() > len(concerned) // 10:
             further = " more" if counts.total() < len(unasked) else ""
             count = f"{counts.total():,}{further} of {counted(len(concerned), 'case')}"
@@ -160,13 +160,13 @@ def _of_outcomes(verdicts: Sequence[CaseResult], ending: str) -> list[str]:
         names = [result.case for result in verdicts if result.outcome is outcome]
         if names:
             why = f" ({ending})" if ending and outcome is Outcome.NOT_RUN else ""
-            lines.append(f"{len(names)} {outcome.value}{why}: {_some(names)}")
+            lines.append(f"{len(names):,} {outcome.value}{why}: {_some(names)}")
     touched = [result for result in verdicts if _has_waived(result)]
     partly = [result.case for result in touched if is_red(result.outcome, result.dispositions)]
     waived = [result.case for result in touched if result.case not in partly]
     for names, words in ((waived, "waived"), (partly, "waived in part")):
         if names:
-            lines.append(f"{len(names)} {words}: {_some(names)}")
+            lines.append(f"{len(names):,} {words}: {_some(names)}")
     return lines
 
 
@@ -198,8 +198,22 @@ def _why_not(inapplicable: Sequence[CaseResult]) -> str:
 
 def _mostly(inapplicable: Sequence[CaseResult]) -> str:
     """What most of the cases say that do not apply."""
-    ((reason, _),) = Counter(map(_reason, inapplicable)).most_common(1)
+    ((reason, _),) = _alike(map(_reason, inapplicable)).most_common(1)
     return reason
+
+
+def _alike(reasons: Iterable[str]) -> Counter[str]:
+    """How often each reason was given. Those that only name something else behind a colon, such as a model, are one."""
+    kinds: dict[str, Counter[str]] = defaultdict(Counter)
+    for reason in reasons:
+        kinds[reason.partition(": ")[0]][reason] += 1
+    return Counter({_kind(head, given): given.total() for head, given in kinds.items()})
+
+
+def _kind(head: str, given: Counter[str]) -> str:
+    """The reason that most of a kind gave, in full; what all of them begin with where there is none."""
+    ((reason, count),) = given.most_common(1)
+    return reason if 2 * count > given.total() else head
 
 
 def _with_hint(reason: str) -> str:

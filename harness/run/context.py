@@ -94,6 +94,11 @@ class Record(msgspec.Struct):
     models: list[AskedModel] = msgspec.field(default_factory=list)
 
     @property
+    def all_warnings(self) -> tuple[str, ...]:
+        """The quality warnings, with the one of how it ended."""
+        return tuple(filter(None, (*self.warnings, self.details.warning)))
+
+    @property
     def broken(self) -> tuple[str, ...]:
         """The requirements that the check that failed is about; empty where none failed."""
         if self.details.outcome not in WAIVABLE:

@@ -19,7 +19,7 @@ from npu_conformance.harness.judge import claims
 from npu_conformance.harness.judge.classification import OutcomeDetails, SubjectLost, classify_exception
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.judge.waivers import Waivers
-from npu_conformance.harness.run import seeds, work_of_devices
+from npu_conformance.harness.run import own_files, seeds, work_of_devices
 from npu_conformance.harness.run.applicability import inapplicable
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.context import CaseContext
@@ -248,13 +248,15 @@ class Engine:
         context.own.settle()
 
     def _guarded(self, step: Callable[[], object], context: CaseContext) -> OutcomeDetails:
-        """Run a step and say how it ended. Losing the subject for good ends the run behind this case."""
+        """Run a step and say how it ended. Losing the subject, or the suite, for good ends the run behind this case."""
         try:
             step()
         except SubjectLost as error:
             self._end("subject-lost", str(error))
             return OutcomeDetails(Outcome.CRASH, str(error))
         except Exception as error:
+            if reason := own_files.lost(error):
+                self._end("stopped", reason)
             return classify_exception(error, behind_restart=context.restarts > 0)
         return OutcomeDetails()
 
@@ -270,6 +272,8 @@ class Engine:
     def is_over(self) -> bool:
         """True where no further case is to run; what a budget did not reach is then left out."""
         options = self._options
+        if self.outcome.ending == "stopped":
+            return True
         if options.stop_after and self._red >= options.stop_after:
             self._end("stopped", stopped_after(self._red))
         elif options.stop_file is not None and options.stop_file.exists():

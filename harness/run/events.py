@@ -22,6 +22,7 @@ from npu_conformance.specs.documents.results import (
     RunFinished,
     RunStarted,
 )
+from npu_conformance.specs.documents.strangers import stranger
 from npu_conformance.specs.outcomes import Outcome
 
 _encoder = msgspec.json.Encoder()
@@ -147,7 +148,7 @@ def _event(line: bytes, where: str) -> Event:
     try:
         return decode(line)
     except msgspec.ValidationError as error:
-        rule, path = documents.split_path(str(error))
+        rule, path = stranger(line, Event) or documents.split_path(str(error))
         raise DocumentError(where, path, rule) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DocumentError(where, "", f"not JSON: {error}") from None

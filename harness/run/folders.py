@@ -12,12 +12,14 @@ import fcntl
 import os
 import re
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
 
 import msgspec
 
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import Selection
 
@@ -30,14 +32,16 @@ STOP = "stop"
 """File in the folder of such a process: it ends in order where this is there, and says why."""
 FILES = (EVENTS, RESULTS, "junit.xml", "report.html", FAILURES, SHARDS)
 KEPT = 20
-"""How many report folders of a plug-in are kept where the user does not say."""
+"""How many reports of the same whole suites are kept where the user does not say, and how many of parts of suites."""
 
 _MARKER = ".run"
-"""Marks a folder that a run has made, and is locked while the run lasts."""
+"""Marks a folder that a run has made, and is locked while the run lasts. It holds what `covers` returns."""
 _EARLIER = "earlier-"
 _NAME = re.compile(rf"({_EARLIER})?\d{{8}}T\d{{6}}Z\b.*")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST_LABEL = 60
+_NAMED = 3
+"""How many old reports that had to go are named."""
 
 
 class _FirstEvent(msgspec.Struct):
@@ -47,10 +51,27 @@ class _FirstEvent(msgspec.Struct):
 
 
 class ReportFolder(msgspec.Struct):
-    """The folder of a run that goes on; nobody else writes there, or removes it, before `close`."""
+    """The folder of a run that goes on; nobody else writes there, or removes it, before `close`.
+
+    removed: the old reports that had to go for this one.
+    """
 
     path: Path
     lock: int
+    removed: tuple[Path, ...] = ()
+
+    def mark(self, covered: str) -> None:
+        """Keep what the run covers, by `covers`: empty where it ends before it has. Raises OSError."""
+        os.ftruncate(self.lock, 0)
+        os.pwrite(self.lock, covered.encode(), 0)
+
+    @property
+    def removal(self) -> str:
+        """A line about the old reports that had to go; empty where none had."""
+        names = [str(path) for path in self.removed[:_NAMED]]
+        if len(self.removed) > _NAMED:
+            names.append(f"{len(self.removed) - _NAMED} more")
+        return f"removed {counted(len(self.removed), 'old report')} (--keep): {', '.join(names)}" if names else ""
 
     def close(self) -> None:
         """Let others use the folder."""
@@ -78,22 +99,32 @@ def label(version: str, selection: Selection, transports: Sequence[str] = ()) ->
     return "-".join(filter(None, safe))[:_LONGEST_LABEL].rstrip("._-")
 
 
-def create(home: Path, about: str, keep: int = KEPT) -> ReportFolder:
+def covers(version: str, selection: Selection, transports: Sequence[str] = ()) -> str:
+    """Which suites a run is about as a whole, with its scope; empty for a part of them, such as a few cases or a shard.
+
+    Reports of whole suites outlive any number of reports of parts.
+    """
+    is_part = selection.patterns or selection.expression or selection.last_failed or selection.shard
+    return "" if is_part else label(version, selection, transports)
+
+
+def create(home: Path, about: str, keep: int = KEPT, covered: str = "") -> ReportFolder:
     """Make the folder of a new run in a plug-in's folder, let `latest` lead there, and remove the oldest ones.
 
-    about: by `label`. Raises DocumentError where nothing can be written there.
+    about: by `label`; covered: by `covers`. Raises DocumentError where nothing can be written there.
     """
     try:
         made = _made_anew(home, f"{_now()}-{about}")
         with made.closed_on_error():
+            made.mark(covered)
             _point(home / LATEST, made.path.name)
     except OSError as error:
         raise _cannot_keep(home, error) from None
-    prune(home, keep)
+    made.removed = _pruned(home, keep, made.path, covered)
     return made
 
 
-def take(folder: Path, keep: int = KEPT) -> tuple[ReportFolder, Path | None]:
+def take(folder: Path, keep: int = KEPT, covered: str = "") -> tuple[ReportFolder, Path | None]:
     """Use a folder that the user named; the run that it holds moves into `earlier-<time>` inside of it.
 
     Returns the folder, and where the earlier run is now; None where there is none, or none is kept. Raises
@@ -105,10 +136,11 @@ def take(folder: Path, keep: int = KEPT) -> tuple[ReportFolder, Path | None]:
         taken = ReportFolder(folder, _locked(folder))
         with taken.closed_on_error():
             moved = _set_aside(folder)
+            taken.mark(covered)
     except OSError as error:
         raise _cannot_keep(folder, error) from None
-    prune(folder, keep - 1)
-    return taken, moved if keep > 1 else None
+    taken.removed = tuple(old for old in _pruned(folder, keep, folder, covered) if old != moved)
+    return taken, moved if moved and moved.exists() else None
 
 
 def would_move(folder: Path, place: Path) -> bool:
@@ -150,21 +182,49 @@ def results_file(path: Path) -> Path:
     return folder / RESULTS
 
 
-def prune(home: Path, keep: int) -> None:
-    """Remove the oldest runs but `keep`. Nothing else is removed: no folder that no run has made, none in use."""
-    made = sorted((entry for entry in home.iterdir() if _is_of_a_run(entry)), key=_time_of, reverse=True)
-    for old in made[keep:]:
-        with contextlib.suppress(DocumentError, OSError):
-            lock = _locked(old)
-            shutil.rmtree(old, ignore_errors=True)
-            os.close(lock)
+def _pruned(home: Path, keep: int, new: Path, covered: str) -> tuple[Path, ...]:
+    """Remove the oldest runs but `keep` of those that cover the same, and return them; the new run is one of these.
+
+    Nothing else is removed: no folder that no run has made, none in use.
+    """
+    counts = Counter([covered])
+    removed = []
+    for entry in _runs(home):
+        if entry != new:
+            counts[_covered(entry)] += 1
+            if counts[_covered(entry)] > keep and _remove(entry):
+                removed.append(entry)
+    return tuple(removed)
+
+
+def _covered(entry: Path) -> str:
+    """What a run has covered; empty for a run that was cut off, as for a part."""
+    try:
+        return (entry / _MARKER).read_text(encoding="utf-8") if (entry / RESULTS).exists() else ""
+    except (OSError, ValueError):  # gone meanwhile, or written by somebody else
+        return ""
+
+
+def _remove(entry: Path) -> bool:
+    """Remove the folder of a run, and say whether that was possible."""
+    with contextlib.suppress(DocumentError, OSError):
+        lock = _locked(entry)
+        shutil.rmtree(entry, ignore_errors=True)
+        os.close(lock)
+        return True
+    return False
 
 
 def before(folder: Path) -> list[Path]:
     """The runs that are kept beside the run of a folder, or inside of it, and are older; the newest first."""
     place = folder.parent if is_home(folder.parent) else folder
-    made = sorted((entry for entry in place.iterdir() if _is_of_a_run(entry)), key=_time_of, reverse=True)
+    made = _runs(place)
     return made[made.index(folder) + 1 :] if folder in made else made
+
+
+def _runs(place: Path) -> list[Path]:
+    """The runs that are kept in a folder, the newest first."""
+    return sorted((entry for entry in place.iterdir() if _is_of_a_run(entry)), key=_time_of, reverse=True)
 
 
 def _is_of_a_run(entry: Path) -> bool:
@@ -227,6 +287,7 @@ def _set_aside(folder: Path) -> Path | None:
     when = datetime.datetime.fromtimestamp(newest, datetime.UTC)
     aside = _made_anew(folder, _EARLIER + _in_words(when))
     with contextlib.closing(aside):
+        shutil.copyfile(folder / _MARKER, aside.path / _MARKER)
         for path in held:
             path.rename(aside.path / path.name)
     return aside.path

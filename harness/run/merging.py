@@ -25,12 +25,12 @@ def read(folders: Sequence[Path]) -> dict[Path, Log]:
     for (number, total), folder in found.items():
         if total != count:
             raise DocumentError(str(folder), "", f"is shard {number} of {total}, where the first one is of {count}")
+    given = Counter(_number(folder, logs[folder]) for folder in folders)
+    if twice := [f"{number}/{total}" for (number, total), times in given.items() if times > 1]:
+        raise DocumentError("the folders", "", f"shard {' and '.join(twice)} was given more than once")
     if missing := [f"{number}/{count}" for number in range(1, count + 1) if (number, count) not in found]:
-        raise DocumentError(
-            "the folders", "", f"shards {', '.join(missing)} are missing: nothing is known about their cases"
-        )
-    if len(found) < len(logs) or len(found) > count:
-        raise DocumentError("the folders", "", f"expected each of {count} shards once, found {len(logs)} folders")
+        which = f"shard {missing[0]} is" if len(missing) == 1 else f"shards {', '.join(missing)} are"
+        raise DocumentError("the folders", "", f"{which} missing: nothing is known about the cases there")
     ordered = [found[number, count] for number in range(1, count + 1)]
     for folder in ordered[1:]:
         _require_same(ordered[0], logs[ordered[0]], folder, logs[folder])

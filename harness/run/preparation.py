@@ -8,11 +8,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import Failed, Hung, NotSupported
+from npu_conformance.harness.judge.verdicts import Failed, Hung, NoRoom
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority, exhausted
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus, ExecutionPreference, Priority, exhausted
 from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel, PreparedModelCallback
 from npu_conformance.specs.neuralnetworks.types import (
     NO_DEADLINE,
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
     from npu_conformance.harness.subject.handle import SubjectHandle
 
 NO_TOKEN = bytes(32)
+NO_ROOM = (
+    "the device says that it supports a model for which it has no room: any doubt is to be reported as not supported "
+    "(NNHAL-SUPPORT-004)"
+)
+"""The quality warning about a model that was refused for its size when it was prepared."""
 _REFUSAL_SECONDS = 1.0
 """A rejection is notified before prepareModel returns (NNHAL-PREPARE-002): it needs no wait as long as for a model."""
 
@@ -53,7 +59,8 @@ class Preparation(msgspec.Struct, frozen=True):
 
     launch_status: what the call returned. status: the first that the callback received; None where it received none (a
     launch that failed without a notification). recorder: everything that the callback received. others: how many
-    prepared models this process has beside it. is_short: whether the status is that of a want of resources.
+    prepared models this process has beside it. is_short: whether the status is that of a want of resources. has_fitted:
+    the subject had room for such a model before, or for this one when it was saved.
     """
 
     launch_status: int
@@ -62,12 +69,13 @@ class Preparation(msgspec.Struct, frozen=True):
     recorder: PreparationRecorder
     others: int = 0
     is_short: bool = False
+    has_fitted: bool = False
 
 
 def model_of(preparation: Preparation, what: str = "prepareModel of a supported model, notified") -> PreparedModel:
     """The model of a preparation that must succeed, since the device said that it supports every operation.
 
-    NotSupported as of `needs_room`.
+    NoRoom as of `needs_room`.
     """
     needs_room(preparation)
     with checks.about("NNHAL-SUPPORT-005", "NNHAL-SUPPORT-004"):
@@ -79,9 +87,16 @@ def model_of(preparation: Preparation, what: str = "prepareModel of a supported 
 
 
 def needs_room(preparation: Preparation) -> None:
-    """NotSupported where there is no room for a model beside others, as there need not be (NNHAL-SUPPORT-005)."""
+    """NoRoom where there is none for a supported model, as there need not be (NNHAL-SUPPORT-005).
+
+    Before 1.3 a device can only fail, which means that where it has other models. Since then it may say that it has no
+    room for one model alone, which it could have known before it said that it supports it; but not where it has had
+    room for such a model, so that those that are released keep it.
+    """
     if preparation.others and preparation.is_short:
-        raise NotSupported(f"the device has no room for one more prepared model beside {preparation.others}")
+        raise NoRoom(f"the device has no room for one more prepared model beside {preparation.others}")
+    if preparation.is_short and preparation.status in EXHAUSTED and not preparation.has_fitted:
+        raise NoRoom("the device has no room for the model", NO_ROOM)
 
 
 class PreparationArguments(msgspec.Struct, frozen=True, kw_only=True):
@@ -146,7 +161,8 @@ def prepare(
     method = "prepareModelWithConfig" if arguments.with_config else "prepareModel"
     launch_status = _launch_status(launch)
     with checks.about("NNHAL-PREPARE-005"):
-        return _answer(subject, method, launch_status, recorder)
+        answer = _answer(subject, method, launch_status, recorder)
+    return replace(answer, has_fitted=_has_fitted(subject, model, answer))
 
 
 def prepare_from_cache(
@@ -161,7 +177,8 @@ def prepare_from_cache(
 
     launch_status = _launch_status(launch)
     with checks.about("NNHAL-CACHE-023"):
-        return _answer(subject, "prepareModelFromCache", launch_status, recorder)
+        answer = _answer(subject, "prepareModelFromCache", launch_status, recorder)
+    return replace(answer, has_fitted=True)
 
 
 def _launch_status(launch: Callable[[], None]) -> int:
@@ -190,6 +207,24 @@ def _answer(subject: SubjectHandle, method: str, launch_status: int, recorder: P
     return Preparation(launch_status, status, prepared_model, recorder, others, is_short)
 
 
+def _has_fitted(subject: SubjectHandle, model: Model, answer: Preparation) -> bool:
+    """Whether the subject has had room for a model of this form; remembers that it has it now."""
+    forms = _fitted.setdefault(subject, set())
+    if answer.prepared_model is not None:
+        forms.add(_form(model))
+    return answer.is_short and _form(model) in forms
+
+
+def _form(model: Model) -> int:
+    """A number of models that have the same operations on operands of the same types and sizes."""
+    graphs = (model.main, *model.referenced)
+    operands = tuple((operand.type, operand.dimensions) for graph in graphs for operand in graph.operands)
+    operations = tuple(operation.type for graph in graphs for operation in graph.operations)
+    return hash((operands, operations, len(model.operand_values), model.relax_computation_float32_to_float16))
+
+
+_fitted: weakref.WeakKeyDictionary[SubjectHandle, set[int]] = weakref.WeakKeyDictionary()
+"""The forms of the models that each subject has prepared."""
 _models: list[weakref.ref[PreparedModel]] = []
 """The prepared models of this process, until nobody has them any more."""
 

@@ -53,7 +53,7 @@ def case_result(case: Case, context: CaseContext, seconds: float) -> CaseResult:
         refused=_refused(case, own),
         interface=case.interface,
         group=case.group.value if case.group else None,
-        warnings=tuple(own.warnings),
+        warnings=own.all_warnings,
         notes=context.notes,
         measurements=tuple(context.measurements),
         timeline=tuple(context.timeline),
@@ -141,7 +141,7 @@ def _configuration_result(case: Case, context: CaseContext, record: Record, comm
         requirements=tuple(name for name in applying(record.requirements, context.version) if name not in common),
         broken=applying(record.broken, context.version),
         refused=_refused(case, context.own, record),
-        warnings=tuple(record.warnings),
+        warnings=record.all_warnings,
         seconds=record.seconds,
         signal=details.signal,
         stderr=details.stderr,
@@ -151,5 +151,5 @@ def _configuration_result(case: Case, context: CaseContext, record: Record, comm
 
 def _dispositions(records: list[Record], *, waived: bool) -> tuple[Disposition, ...]:
     """waived: of a case, its body; whether the case as a whole is waived its waivers decide."""
-    warned = (Disposition.QUALITY_WARNING,) if any(record.warnings for record in records) else ()
+    warned = (Disposition.QUALITY_WARNING,) if any(record.all_warnings for record in records) else ()
     return (Disposition.WAIVED, *warned) if waived else warned

@@ -13,7 +13,7 @@ from npu_conformance.harness.run import suites
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.engine import Engine, EngineOptions, Run, Sink
 from npu_conformance.specs.documents.failures import FailureFile
-from npu_conformance.specs.documents.results import CaseResult, Event
+from npu_conformance.specs.documents.results import DESCRIPTION, CaseResult, Event
 from npu_conformance.specs.outcomes import Disposition, Outcome, worst
 
 if TYPE_CHECKING:
@@ -99,6 +99,9 @@ def replay(
     beside: SubjectHandle | None = None,
 ) -> Replay:
     """Run the case of a failure file, with the file's seed and scope. beside: see CaseContext. See run_one."""
+    described = failure.result.notes.get(DESCRIPTION)
+    if failure.payload is not None and isinstance(described, str):
+        case = replace(case, about=described)  # it is made of the payload, which has no words
     only = failure.configurations[0] if len(failure.configurations) == 1 else ""
     options = EngineOptions(
         case_seed=failure.result.seed,

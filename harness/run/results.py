@@ -197,7 +197,8 @@ def _not_run(verdicts: Iterable[CaseResult]) -> tuple[Unexecuted, ...]:
 
 
 def _configuration_counts(verdicts: Iterable[CaseResult]) -> Counts:
-    return dict(Counter(part.outcome.value for result in verdicts for part in result.configurations))
+    counts = Counter(part.outcome for result in verdicts for part in result.configurations)
+    return {outcome.value: counts[outcome] for outcome in Outcome if outcome in counts}
 
 
 def _unwritten(verdicts: Iterable[CaseResult]) -> Iterator[str]:

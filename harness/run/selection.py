@@ -227,7 +227,8 @@ class _Target:
             raise DocumentError(self.text, "", ids.retired()[self.text].told())
         case, configuration, _ = self.text.partition("#")
         if not self.has_meaning and configuration:
-            why = f"a configuration cannot be run alone; {case} runs all of them, and replay runs those that failed"
+            all_of_them = f"; {case} runs all of them, and replay runs those that failed" if case else ""
+            why = f"a configuration cannot be run alone{all_of_them}"
             raise DocumentError(self.text, "", why)
         if not self.has_meaning:
             raise DocumentError(self.text, "", f"matches no case; {meant_by(self.text)}")
@@ -287,6 +288,16 @@ def _close(text: str, names: Iterable[str], begin: int, cutoff: float) -> list[s
 
     known = {name[begin:]: name for name in names}
     return [known[name] for name in difflib.get_close_matches(text[begin:], known, n=_MOST_NEAR, cutoff=cutoff)]
+
+
+def misspelt(expression: str) -> str:
+    """Return ` (did you mean X?)` for an expression of one word that no case has; empty for any other."""
+    words = words_of(expression)
+    if len(words) != 1 or any(map(compile_expression(expression), all_ids())):
+        return ""
+    from npu_conformance.specs.suggestions import did_you_mean
+
+    return did_you_mean(words[0], sorted({part for name in all_ids() for part in name.split(".")[:3]}))
 
 
 def idle_words(expression: str, chosen: Collection[str]) -> list[str]:

@@ -21,6 +21,7 @@ from npu_conformance.harness.run import baseline, digests, engine, events, folde
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.engine import Engine, EngineOptions, OnFailure, Sink
 from npu_conformance.harness.run.events import EventLog, Log
+from npu_conformance.harness.run.executing.executors import EXECUTORS
 from npu_conformance.harness.run.failures import FailureWriter
 from npu_conformance.harness.run.folders import EVENTS, FAILURES, RESULTS, ROOT, ReportFolder
 from npu_conformance.harness.run.interruption import Interruption
@@ -120,10 +121,10 @@ class Session:
         self._waivers = Waivers()
         self._baseline: Baseline | None = None
         self._kept = KeptEvents()
-        self._interruption = Interruption()
+        self.interruption = Interruption()
         self._report: ReportFolder | None = None
         self._file: EventLog | None = None
-        self._notice = ""
+        self._notice = self._covered = ""
 
     @property
     def started(self) -> bool:
@@ -192,7 +193,7 @@ class Session:
     def open_report(self, cases: Iterable[Case], selection: Selection | None = None) -> Opened:
         """Read the documents and open the report folder, for a run that begins. Raises LoadError and DocumentError."""
         options, found = self.options, self._digests()
-        self._waivers = waivers.load_all(map(Path, options.waivers))
+        self._waivers = waivers.load_all(map(Path, options.waivers), ways=EXECUTORS)
         if options.baseline:
             self._baseline = baseline.load(Path(options.baseline), found, self.subject.version.value)
         described = selection or Selection(scope=Scope(options.scope).value)
@@ -210,7 +211,7 @@ class Session:
         self._engine = Engine(
             taken,
             subject,
-            events.Tee([*([self._file] if self._file else []), self._kept, *sinks, self._interruption]),
+            events.Tee([*([self._file] if self._file else []), self._kept, *sinks, self.interruption]),
             opened.options,
             waivers=self._waivers,
             baseline=self._baseline,
@@ -230,8 +231,9 @@ class Session:
 
     def run_all(self) -> Summary:
         """Run every case and write the report."""
-        with self._interruption:
-            self._running().run(self._interruption.pass_over)
+        with self.interruption:
+            self._running().run(self.interruption.pass_over)
+            self.interruption.require_report()
             return self._conclude()
 
     def begin(self) -> None:
@@ -265,8 +267,8 @@ class Session:
 
     def finish(self) -> Summary:
         """Give every case that has none a verdict, and write the report."""
-        with self._interruption:
-            self._interruption.pass_over()
+        with self.interruption:
+            self.interruption.pass_over()
             self._running().finish()
             return self._conclude()
 
@@ -279,6 +281,9 @@ class Session:
         must_conform = self.options.require_conformant and not self.options.part_of
         outcome = results.build(log, self._waivers, self._baseline, must_conform=must_conform)
         summary = conclude(log, outcome, folder, self._baseline, self.options.plugin_words)
+        if self._report is not None:
+            with writing(self._report.path, "the report"):
+                self._report.mark(self._covered if outcome.complete and not log.left_out else "")
         return replace(summary, notice=self._notice)
 
     def close_subject(self) -> None:
@@ -345,17 +350,19 @@ class Session:
             return {}
         if options.keep < 1:
             raise DocumentError("--keep", "", f"expected a positive number, found {options.keep}")
+        version = judged_as.short(header.manifest, header.hal_version)
+        self._covered = folders.covers(version, header.selection, options.transports)
         if options.resume:
             return self._resume(header)
         named = Path(options.report or self.home)
         if not options.report or folders.is_home(named):
-            version = judged_as.short(header.manifest, header.hal_version)
             about = folders.label(version, header.selection, options.transports)
-            self._report = folders.create(named, about, options.keep)
+            self._report = folders.create(named, about, options.keep, self._covered)
+            self._notice = self._report.removal
             return {}
-        self._report, moved = folders.take(named, options.keep)
-        if moved:
-            self._notice = f"the earlier run in {options.report} is kept in {moved}"
+        self._report, moved = folders.take(named, options.keep, self._covered)
+        kept = f"the earlier run in {options.report} is kept in {moved}" if moved else ""
+        self._notice = "\n".join(filter(None, (kept, self._report.removal)))
         return {}
 
     def _resume(self, header: RunStarted) -> dict[str, CaseResult]:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from npu_conformance.harness.judge.verdicts import Refused, breach
-from npu_conformance.harness.wire.binding import BoundMethod, bound_methods
+from npu_conformance.harness.wire.binding import BoundMethod, bound_methods, wrongly_returned
 from npu_conformance.harness.wire.decoding import UNREADABLE, Decoders, wrong_type
 from npu_conformance.harness.wire.outbox import UNWRITABLE, encode_special
 from npu_conformance.harness.wire.protocol import INTERNAL_ERROR
@@ -55,7 +55,7 @@ def _checked_method(declared: Method, bound: BoundMethod) -> Any:
         except TypeError as error:
             if not signatures.explain(error, function, f"it is called with {taken}"):
                 raise
-            raise Refused(f"{bound.wire_name}: TypeError: {error}", INTERNAL_ERROR) from None
+            raise Refused(f"{bound.wire_name}: raised TypeError: {error}", INTERNAL_ERROR) from None
         try:
             return _as_sent(result, bound)
         finally:
@@ -79,7 +79,8 @@ def _as_sent(result: object, method: BoundMethod) -> Any:
     try:
         return _decoders.decode(method.result, raw)
     except UNREADABLE as error:
-        raise breach(f"{method.wire_name}: {wrong_type(error, method.result, raw)}") from None
+        wrong = wrong_type(error, method.result, raw) + wrongly_returned(method.wire_name)
+        raise breach(f"{method.wire_name}: {wrong}") from None
 
 
 class _Crossing(threading.local):

@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from npu_conformance import specs
 from npu_conformance.harness.python_processes import look_in_current_folder
 from npu_conformance.specs.diagnostics.one_line import one_line
+from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.plugin import Plugin
 from npu_conformance.specs.suggestions import did_you_mean
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from npu_conformance.specs.versions import Version
 
 _LIBRARY = os.path.dirname(os.__file__) + os.sep
+_SPECS = os.path.dirname(specs.__file__) + os.sep
 GROUP = "npu_conformance.plugins"
 # The bundled plug-ins, so that the usual case need not search the installed distributions (25 ms).
 _BUNDLED = {name: f"npu_conformance.adapters.{name}:plugin" for name in ("reference", "litert", "tflm", "onnx")}
@@ -97,7 +100,8 @@ def target_of(spec: str) -> str:
 
 def raised(what: str, error: BaseException) -> LoadError:
     """What an exception of the plug-in's own comes to. what: its spec, and what it did if that is known."""
-    return LoadError(f"plug-in {what}: {where(error)}: {type(error).__name__}: {error}")
+    name = "" if isinstance(error, DocumentError) else f"{type(error).__name__}: "
+    return LoadError(f"plug-in {what}: {where(error)}: {name}{error}")
 
 
 def manifest_of(plugin: Plugin, spec: str, options: Mapping[str, str]) -> Manifest:
@@ -233,10 +237,11 @@ def _where_looked(name: str) -> str:
 
 
 def where(error: BaseException) -> str:
-    """File and line of the innermost frame that is not of Python's own library."""
+    """File and line of the innermost frame that is neither of Python's own library nor of the suite's contract."""
     if isinstance(error, SyntaxError):
         return f"{error.filename}:{error.lineno}"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_pythons(frame.filename)]
+    frames = [frame for frame in frames if not frame.filename.startswith(_SPECS)] or frames
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "while importing"
 
 

@@ -150,7 +150,7 @@ class RemoteApplication:
 
     def _verdict(self, problem: WireError | protocol.RemoteError, method: str) -> CaseEnded:
         if isinstance(problem, protocol.RemoteError):
-            return Refused(f"{method}: answered with {problem}", problem.code, problem.traceback)
+            return Refused(f"{method}: {problem}", problem.code, problem.traceback)
         self._journal.keep()
         self.connection.hang_up()
         if isinstance(problem, Lost):

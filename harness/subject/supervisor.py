@@ -39,6 +39,7 @@ _GRACE_SECONDS = 0.5
 _LIMIT_SECONDS = 10.0
 _STACK_SECONDS = 2.0
 _SHOWN_LINES = 3
+_DIED, _KILLED = "has died", "does not react (killed)"
 _OUTPUT_LIMIT = 1 << 14
 """Bytes that are kept of what a plug-in prints while it is imported."""
 _READ = msgspec.json.encode(Read())
@@ -60,7 +61,7 @@ class Supervisor:
         self._reads = 0
         """How many answers to Read are to come."""
         self._output = b""
-        self._fate = "has died"
+        self._fate = _DIED
         self._is_loaded = False
         self.gone = False
         """True where the zygote itself has died, and with it the host."""
@@ -92,7 +93,7 @@ class Supervisor:
             except OSError:
                 ours.close()
                 self._poll_control()  # it may have said why before it ended
-                raise LoadError(self._zygote_gone()) from None
+                raise LoadError(f"plug-in {self._load.spec}: {self._zygote_gone()}") from None
         return ours
 
     def has_ended(self) -> bool:
@@ -141,6 +142,7 @@ class Supervisor:
     def _give_up(self) -> None:
         """End a zygote that does not react, as one that a host has stopped; the hosts die with it."""
         os.kill(self._pid, signal.SIGKILL)
+        self._fate = _KILLED if self._fate == _DIED else self._fate
         self.gone = True
         self._exited = Exited(self._serial, signal.SIGKILL)
 
@@ -271,9 +273,23 @@ class Supervisor:
                 self._output = (self._output + data)[-_OUTPUT_LIMIT:]
 
     def _zygote_gone(self) -> str:
+        """Why there is no process any more that could start hosts, as far as it is known."""
         self._drain_output()
-        words = _last_lines(self._output.decode(errors="replace"))
-        return f"plug-in {self._load.spec}: the process that imports it {self._fate}{words}"
+        words, stack = stacks.split(_readable(self._output))
+        place = stacks.place(stack)
+        told = f"{self._fate}{self._how_it_died()}{f' at {place}' if place else ''}"
+        return f"the process that imports the plug-in {told}{_last_lines(words)}"
+
+    def _how_it_died(self) -> str:
+        """How a process ended that nobody here has killed; empty where it lives on, without its socket."""
+        deadline = time.monotonic() + _GRACE_SECONDS
+        while self._fate == _DIED and time.monotonic() < deadline:
+            ended = os.waitid(os.P_PID, self._pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            if ended is not None:
+                code = ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+                return f": it {how_it_ended(code)}"
+            time.sleep(0.001)
+        return ""
 
 
 def _spawn(control: int, output: int) -> int:

@@ -24,7 +24,7 @@ import msgspec
 
 from npu_conformance.harness.python_processes import environment, python
 from npu_conformance.harness.subject.holdings import children_of
-from npu_conformance.harness.subject.stack_signal import STACK_SIGNAL, tell_when_asked
+from npu_conformance.harness.subject.stack_signal import STACK_SIGNAL, tell_stacks
 from npu_conformance.specs.forked import end_with_parent, process_control
 
 if TYPE_CHECKING:
@@ -374,5 +374,5 @@ def main() -> None:
     """Run on the inherited control socket."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.set_inheritable(CONTROL_DESCRIPTOR, False)
-    tell_when_asked()  # of an import that does not end
+    tell_stacks()  # of an import that does not end, or ends the process
     Zygote(socket.socket(fileno=CONTROL_DESCRIPTOR)).run()

@@ -116,6 +116,15 @@ def _proxy_method(method: BoundMethod) -> Any:
     return call
 
 
+def wrongly_returned(method: str) -> str:
+    """What to do instead of returning what a method gives to its callback; empty for a method without one."""
+    found = find_method(method)
+    is_asynchronous = (
+        found is not None and found[1].result in (None, type(None)) and "callback" in found[1].params.__struct_fields__
+    )
+    return "; give it to callback.notify, and return nothing (None)" if is_asynchronous else ""
+
+
 def find_method(method: str) -> tuple[type, BoundMethod] | None:
     """Return the interface and the method of a wire name (`device.getType`), or None."""
     return _found(method) if len(method) <= _LONGEST_NAME else None
@@ -123,18 +132,23 @@ def find_method(method: str) -> tuple[type, BoundMethod] | None:
 
 @functools.lru_cache(_MOST_NAMES)
 def _found(method: str) -> tuple[type, BoundMethod] | None:
-    for interface in _contract_interfaces(interfaces.Interface):
+    for interface in contract_interfaces():
         found = bound_methods(interface).get(method) if method.startswith(wire_name(interface) + ".") else None
         if found is not None:
             return interface, found
     return None
 
 
-def _contract_interfaces(base: type) -> list[type]:
+def contract_interfaces() -> list[type]:
+    """Every interface of the contract."""
+    return _below(interfaces.Interface)
+
+
+def _below(base: type) -> list[type]:
     found: list[type] = []
     kind: type
     for kind in base.__subclasses__():
         if kind.__module__.startswith(f"{specs.__name__}."):
             found.append(kind)
-            found.extend(_contract_interfaces(kind))
+            found.extend(_below(kind))
     return found

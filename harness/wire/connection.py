@@ -13,6 +13,7 @@ import msgspec
 
 from npu_conformance.harness.wire import decoding, protocol
 from npu_conformance.harness.wire.answering import Answering
+from npu_conformance.harness.wire.binding import wrongly_returned
 from npu_conformance.harness.wire.decoding import UNREADABLE
 from npu_conformance.harness.wire.framing import (
     NEVER,
@@ -363,7 +364,8 @@ class Connection(Answering):
             return self._decoders.decode(result, raw)
         except UNREADABLE as error:
             all_wrong = _all_wrong(bytes(raw)) if result is protocol.Initialized else ""
-            raise Violation(all_wrong or decoding.wrong_type(error, result, bytes(raw))) from None
+            wrong = all_wrong or decoding.wrong_type(error, result, bytes(raw)) + wrongly_returned(method)
+            raise Violation(wrong) from None
         except (DeadObject, ValueError) as error:
             raise Violation(f"a result with a wrong object: {error}") from None
 

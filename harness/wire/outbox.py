@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from npu_conformance.harness.wire import protocol
+from npu_conformance.harness.wire.binding import bound_methods, contract_interfaces
 from npu_conformance.harness.wire.framing import LineSocket
 from npu_conformance.harness.wire.journal import Page
 from npu_conformance.harness.wire.objects import ObjectTable
@@ -21,6 +22,9 @@ from npu_conformance.specs.wire_types import NonFinite
 
 UNWRITABLE = (TypeError, DeadObject, msgspec.EncodeError, OverflowError, UnicodeEncodeError)
 """The exceptions for what is no value of JSON, or has an object in it that cannot be passed."""
+
+_LIKELY = 3
+"""How many interfaces are named that a class may have meant to inherit from."""
 
 
 class Outbox:
@@ -120,13 +124,23 @@ def _named(value: Any) -> str:
 
 
 def _instead(value: Any) -> str:
-    """What to write instead of a value of numpy's; empty for any other."""
+    """What to write instead of a value of numpy's, or how an object can be called; empty for any other."""
     if not _is_of_numpy(type(value)) or not hasattr(value, "dtype"):
-        return ""
+        return _as_object(type(value))
     if value.shape:
         return ": use x.tolist(), or x.tobytes() for the bytes of a tensor"
     made = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str"}.get(value.dtype.kind)
     return f": use {made}(x)" if made else ""
+
+
+def _as_object(kind: type) -> str:
+    """What a class has to inherit from to be called, by the names of its methods; empty where these say nothing."""
+    methods = {one: [method.name for method in bound_methods(one).values()] for one in contract_interfaces()}
+    counts = {one: sum(callable(getattr(kind, name, None)) for name in names) for one, names in methods.items()}
+    likely = [one for one, count in counts.items() if count and count == max(counts.values())]
+    likely.sort(key=lambda one: -len(methods[one]))
+    names = " or ".join(f"{one.__module__.rpartition('.')[2]}.{one.__name__}" for one in likely[:_LIKELY])
+    return f": let {kind.__name__} inherit from its interface, {names}" if names else ""
 
 
 def _is_of_numpy(kind: type) -> bool:

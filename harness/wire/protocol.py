@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from npu_conformance.specs import errors
@@ -270,8 +272,20 @@ class RemoteError(Exception):
         self.code = code
         self.message = message
         self.traceback = stacks.bounded(traceback) if isinstance(traceback, str) else ""
+        super().__init__(self._as_exception() or self._as_error())
+
+    def _as_exception(self) -> str:
+        """`raised ValueError at driver.py:41 in compute: ...`; empty where it is no exception of Python's."""
+        kind, _, words = self.message.partition(": ")
+        raised = re.compile(rf"^(?:\w+\.)*{re.escape(kind)}(?::|$)", re.MULTILINE)
+        if self.code != INTERNAL_ERROR or not kind.isidentifier() or not raised.search(self.traceback):
+            return ""
         place = stacks.place(self.traceback)
-        super().__init__(f"error {code}: {place}: {self.message}" if place else f"error {code}: {self.message}")
+        return f"raised {kind}{f' at {place}' if place else ''}{f': {words}' if words else ''}"
+
+    def _as_error(self) -> str:
+        place = stacks.place(self.traceback)
+        return f"answered with error {self.code}: {f'{place}: ' if place else ''}{self.message}"
 
 
 def error_object(error: Exception) -> ErrorObject:

@@ -22,12 +22,15 @@ from npu_conformance.harness.wire.paths import EVERYWHERE, NOWHERE, Paths
 from npu_conformance.specs.diagnostics import signatures
 from npu_conformance.specs.errors import IllegalState, SecurityDenied
 from npu_conformance.specs.interfaces import Interface
+from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.plugin import Caller, Context, Plugin, Subject
 
 ROOTS = ("device", "scheduling", "workload", "manager", "runtime")
 CONTROLS = ("scheduling_control", "manager_control", "runtime_control")
 """Roots that only the harness may reach."""
 
+_DEFAULT_INTERFACES = Manifest(name="default", vendor="", version="").interfaces
+"""This very object is in a manifest that names no interfaces."""
 _MOST_TICKETS = 1000
 
 
@@ -94,7 +97,8 @@ class HostState:
         """The plug-in's objects, created at the first call; options given there come on top of the host's."""
         with self._creating:
             if self._subject is None:
-                known = self.plugin.describe(self.options).options
+                manifest = self.plugin.describe(self.options)
+                known = manifest.options
                 # `hal` comes with every run at a chosen version, also to plug-ins that have only one.
                 chosen = {name: value for name, value in options.items() if name != "hal" or name in known}
                 self.options = {**self.options, **chosen}
@@ -108,7 +112,9 @@ class HostState:
                     exports=self.memory,
                     descriptors=self.memory,
                 )
-                self._subject = _require_subject(self._created(context))
+                made = _require_subject(self._created(context))
+                _require_named(made, manifest)
+                self._subject = made
             return self._subject
 
     def _created(self, context: Context) -> object:
@@ -160,6 +166,16 @@ def _require_subject(made: object) -> Subject:
             raise IllegalState(f"its {field.name}, an object of {type(part).__name__}, does not inherit from {wanted}")
     _require_objects_of_their_own(made)
     return made
+
+
+def _require_named(made: Subject, manifest: Manifest) -> None:
+    """Raise IllegalState where a manifest that names no interfaces, and so the device alone, has others beside it."""
+    if manifest.interfaces is not _DEFAULT_INTERFACES:
+        return
+    has = tuple(field.name for field in dataclasses.fields(made) if getattr(made, field.name) is not None)
+    if unnamed := [name for name in has if name not in manifest.interfaces]:
+        told = f"its Subject has a {' and a '.join(unnamed)}, and its manifest names no interfaces"
+        raise IllegalState(f"{told}: write Manifest(..., interfaces={has!r})")
 
 
 def _require_objects_of_their_own(made: Subject) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.caching import CacheClient, outcome
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.preparation import Preparation
+from npu_conformance.harness.run.preparation import Preparation, model_of, needs_room
 from npu_conformance.mlts.lib import times
 from npu_conformance.mlts.lib.loaded_model import LoadedModel, built
 from npu_conformance.mlts.lib.steadiness import Steadiness
@@ -61,7 +61,7 @@ class Compiler:
         cache = client.cache()
         yield self._repeated("prepare_saving", lambda: client.save(self._built, client.cache().handles()), _PREPARED)
         saved = client.save(self._built, cache.handles())
-        checks.status(outcome(saved), {ErrorStatus.NONE}, "prepareModel with cache files")
+        model_of(saved, "prepareModel with cache files")
         size = sum(map(len, cache.contents()))
         if size and outcome(client.restore(cache.handles())) == ErrorStatus.NONE:
             yield self._repeated("prepare_from_cache", lambda: client.restore(cache.handles()), _RESTORED)
@@ -78,6 +78,7 @@ class Compiler:
             started = times.monotonic()
             preparation = prepare()
             seconds = times.monotonic() - started
+            needs_room(preparation)
             checks.status(outcome(preparation), {ErrorStatus.NONE}, name.replace("_", " "))
             if not last:
                 self._check(preparation, rule)

@@ -10,9 +10,10 @@ from msgspec.structs import replace
 from npu_conformance.corpus import zoo
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
-from npu_conformance.harness.run.caching import CacheClient, outcome
+from npu_conformance.harness.run.caching import CacheClient
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import synchronous
+from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.mlts.lib import pairs
 from npu_conformance.mlts.lib.loaded_model import LoadedModel, built
 from npu_conformance.mlts.lib.pairs import Slower, Step
@@ -84,7 +85,7 @@ class OneModel:
             raise NotApplicable("the device keeps no models")
         cache = client.cache()
         saved = client.save(built(self._context, self._model.vector).model, cache.handles())
-        checks.status(outcome(saved), {ErrorStatus.NONE}, "prepareModel with cache files")
+        model_of(saved, "prepareModel with cache files")
         found = client.restore(cache.handles()).prepared_model
         if found is None:
             raise NotApplicable("the device has not kept this model")

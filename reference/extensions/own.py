@@ -26,6 +26,12 @@ def registered() -> tuple[RegisteredExtension, ...]:
     return tuple(_with_kernels(extension) for extension in known if extension.folder.resolve() in CATALOGUES)
 
 
+def unregistered() -> set[str]:
+    """The names of those that this process does not know: nothing computes their operations."""
+    names = {f"com.npu_conformance.{folder.name}" for folder in CATALOGUES}
+    return names - {extension.listed.name for extension in registered()}
+
+
 def _with_kernels(extension: RegisteredExtension) -> RegisteredExtension:
     for name in extension.operations:
         add_kernel(operation_code(name), kernels.KERNELS[name])

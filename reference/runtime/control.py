@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from npu_conformance.reference.extensions import own
 from npu_conformance.reference.runtime.api import ReferenceRuntime
 from npu_conformance.reference.runtime.objects.environment import Environment
 from npu_conformance.reference.runtime.objects.extensions import Extensions
+from npu_conformance.specs.errors import NotVisible
 from npu_conformance.specs.neuralnetworks.runtime.control import (
     AppProcess,
     DriverCall,
@@ -71,7 +73,10 @@ class ReferenceRuntimeControl(RuntimeControl):
         self._new_environment = new_environment
 
     def set_drivers(self, drivers: tuple[DriverScript, ...]) -> None:
-        """See RuntimeControl."""
+        """See RuntimeControl. NotVisible for drivers with an extension that this process does not know."""
+        listed = {extension.name for script in drivers for extension in script.extensions}
+        if unknown := listed & own.unregistered():
+            raise NotVisible(f"the harness's process, which is shared, does not know {', '.join(sorted(unknown))}")
         self._drivers.set_drivers(drivers)
         self._runtime.use(self._new_environment(self._extensions.process))
 

@@ -37,6 +37,8 @@ def decode(data: bytes | str, kind: type[Kind], document: str) -> Kind:
     try:
         return decoder(kind).decode(data)
     except msgspec.ValidationError as error:
+        if whole := _stranger(data, kind):
+            raise DocumentError(document, whole[1], whole[0]) from None
         rule, path = explained(error, kind)
         raise DocumentError(document, _with_keys(path, data, kind), rule) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -55,10 +57,14 @@ def read(path: Path, kind: type[Kind]) -> Kind:
         return decode(data, kind, str(path))
     except DocumentError as error:
         if error.path == "$" and error.rule.startswith("Expected `object`"):
-            raise DocumentError(
-                str(path), "", "is no such document: expected a JSON object, which begins with {"
-            ) from None
+            raise DocumentError(str(path), "", "expected a JSON object, which begins with {") from None
         raise
+
+
+def _stranger(data: bytes | str, kind: Any) -> tuple[str, str] | None:
+    from npu_conformance.specs.documents.strangers import stranger
+
+    return stranger(data, kind)
 
 
 def _with_keys(path: str, data: bytes | str, kind: type[Any]) -> str:

@@ -22,6 +22,7 @@ _IN_WORDS = {
     r"^[a-z0-9][a-z0-9_.-]*$(?!\n)": "small letters and digits, and after the first of them also _ . and -",
     r"^[^\x00-\x1f\x7f-\x9f]+$(?!\n)": "one line of text, with at least one character",
     r"^[A-Z][A-Z0-9_]+$(?!\n)": "capital letters, digits and _, of which a letter stands first",
+    r"^[a-z0-9_]+$(?!\n)": "small letters, digits and _",
     r"^[a-z0-9_]+(\.[a-z0-9_]+)+$(?!\n)": "words of small letters, digits and _, with dots between them",
 }
 """Patterns of texts that people write."""

@@ -110,7 +110,8 @@ def test_parts_that_are_interrupted_while_they_start_were_interrupted_and_no_mor
     eventually(lambda: len(list(tmp_path.glob("part-*"))) == 2)
     run.send_signal(signal.SIGINT)
     out, errors = run.communicate()
-    assert (run.wait(), errors) == (3, "interrupted\n"), out
+    told = "interrupted: the report is being written; Ctrl-C once more ends at once, without it (--resume continues)"
+    assert (run.wait(), errors) == (3, f"{told}\ninterrupted\n"), out
 
 
 _SIGNALLING = """

@@ -53,7 +53,9 @@ def files(tmp_path: Path) -> None:
     ("arguments", "line"),
     [
         ([], "COMMAND"),
-        (["bogus"], "invalid choice: 'bogus'"),
+        (["bogus"], "there is no command 'bogus' (see "),
+        (["serve", "reference"], "the argument --listen is required (see"),
+        (["rn"], "there is no command 'rn' (did you mean run"),
         (["run"], "required: --plugin (see npu-conformance run --help)"),
         (
             ["run", "--plugn", "reference"],
@@ -85,7 +87,10 @@ def files(tmp_path: Path) -> None:
         ([*RUN, "vendor_plugins:number"], "is an int, not a npu_conformance.specs.plugin.Plugin"),
         ([*RUN, "faulty_plugins:does_not_start"], "faulty_plugins.py:43: RuntimeError: no board"),
         ([*RUN, "wants_variable:plugin"], "wants_variable.py:7: KeyError: 'NPU_BOARD'"),
-        (["run", "vts.queries", "--plugin", "faulty_plugins:does_not_start"], "RuntimeError: no board"),
+        (
+            ["run", "vts.queries", "--plugin", "faulty_plugins:does_not_start"],
+            "initialize: raised RuntimeError at faulty_plugins.py:",
+        ),
         (
             [*RUN, "vendor_plugins:FirstDay"],
             "vendor_plugins:FirstDay is the class FirstDay, not a npu_conformance.specs",
@@ -167,7 +172,7 @@ def files(tmp_path: Path) -> None:
         ([*RUN, FIRST_DAY, "--waivers", "nowhere"], "nowhere: No such file or directory"),
         ([*RUN, FIRST_DAY, "--waivers", "typed.json"], "typed.json: $.waivers[0].requirement: Expected `str`"),
         ([*RUN, FIRST_DAY, "--waivers", "broken.json", "-n", "2"], "broken.json: not JSON"),
-        ([*RUN, FIRST_DAY, "--baseline", "typed.json"], "typed.json: $"),
+        ([*RUN, FIRST_DAY, "--baseline", "typed.json"], "typed.json: is no results document: it has none of"),
         ([*RUN, FIRST_DAY, "--vectors", "empty"], "empty: "),
         ([*RUN, FIRST_DAY, "--vectors", "broken.json"], "broken.json: not JSON"),
         (["vectors", "show", "PADD.x"], "no vectors of 'PADD' (did you mean PAD"),
@@ -180,7 +185,8 @@ def files(tmp_path: Path) -> None:
             ["mlts", "--plugin", "reference", "--models", "digits_con"],
             "(did you mean digits_conv",
         ),
-        (["list", "-k", "zzzz"], "nothing is selected by -k 'zzzz'"),
+        (["list", "-k", "zzzz"], "nothing is selected by -k 'zzzz': see"),
+        (["list", "-k", "RELUX"], "nothing is selected by -k 'RELUX' (did you mean RELU or RELU6 or RELU1?): see"),
         (["check", "nonsense"], "unknown plug-in 'nonsense'"),
         (["replay", "empty", "--plugin", FIRST_DAY], "empty: no failure file is here"),
         (["replay", "broken.json", "--plugin", FIRST_DAY], "broken.json: not JSON"),

@@ -96,6 +96,14 @@ def test_a_driver_that_ends_is_a_finding_and_not_the_end(graphs: Graphs, end: st
     assert "2 graphs of 10 operations" in out
 
 
+def test_a_folder_that_cannot_be_written_is_told_before_the_search(
+    graphs: Graphs, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    assert main(["graphs", *SEAM, "--seeds", "0:1", "--save", "found"]) == 2
+    assert capsys.readouterr().err == "npu-conformance: --save: found: cannot be written\n"
+
+
 def test_an_interrupt_is_no_finding(graphs: Graphs, tmp_path: Path) -> None:
     code, out, _ = graphs(*SEAM, "--plugin-option", "end=interrupted", "--seeds", "0:2")
     assert code == 3  # as everywhere: not all that was asked for has run

@@ -66,9 +66,14 @@ def test_runs_at_once_keep_both_reports(command: Command) -> None:
 
 
 def test_only_the_newest_are_kept(command: Command) -> None:
+    told = []
     for _ in range(3):
-        assert command("run", RED, *PLUGIN, "--keep", "2")[0] == 1
+        code, out, _ = command("run", RED, *PLUGIN, "--keep", "2")
+        assert code == 1
+        told.append([line for line in out.splitlines() if line.startswith("removed ")])
     assert len(runs()) == 2
+    assert told[:2] == [[], []]
+    assert told[2][0].startswith(f"removed 1 old report (--keep): {HOME}/")
     assert command("run", RED, *PLUGIN, "--keep", "0")[::2] == (
         2,
         "npu-conformance: --keep: expected a positive number, found 0\n",

@@ -81,7 +81,7 @@ def test_a_run_is_not_compared_with_itself(
     assert "these are one run" in err
 
 
-@pytest.mark.parametrize("option", ["--failures", "--warnings", "--reasons", "--junit=x", "--badge=x"])
+@pytest.mark.parametrize("option", ["--failures", "--causes", "--warnings", "--reasons", "--junit=x", "--badge=x"])
 def test_what_shows_one_run_wants_one_folder(
     option: str, runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -94,6 +94,16 @@ def test_reasons_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     cases = [replace(case(f"PAD.{name}", Outcome.NOT_APPLICABLE), message="no clock") for name in "ab"]
     run = keep(tmp_path / "run", case("PAD.c"), *cases)
     assert report(capsys, run, "--reasons") == (0, "     2 not-applicable: no clock\n", "")
+
+
+def test_all_causes_are_told_and_on_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("one", "two", "three", "four", "five", "six", "seven")
+    run = keep(tmp_path / "run", *(case(f"PAD.{word}", Outcome.FAIL, message=f"{word} is wrong") for word in words))
+    code, out, _ = report(capsys, run)
+    assert (code, "2 others, of 2 causes" in out) == (0, True)
+    assert f"all 7 causes: npu-conformance report {run} --causes" in out
+    for told in (report(capsys, run, "--causes")[1], report(capsys, run, "--html", "-")[1].partition("<pre>")[0]):
+        assert all(f"1 fail: {word} is wrong" in told for word in words)
 
 
 def test_what_is_waived_or_known_is_explained_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

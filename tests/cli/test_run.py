@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import io
 import json
 import os
@@ -345,6 +346,56 @@ def test_an_interrupt_while_the_report_is_written_comes_too_late(
     whole = session_module.conclude
     monkeypatch.setattr(session_module, "conclude", conclude)
     assert command("run", "vts.queries", *PLUGIN, "--report", "kept")[0] == 0
+    assert (tmp_path / "kept" / "report.html").exists()
+
+
+def _called(body: Callable[[], object], context: CaseContext) -> None:
+    body()
+
+
+def _told_twice(session: Session, monkeypatch: pytest.MonkeyPatch, seconds: float) -> list[float]:
+    """Run three cases; the second is interrupted, and its report as well, so many seconds later. When it was told."""
+    told: list[float] = []
+    now = [0.0]
+    monkeypatch.setattr("npu_conformance.harness.run.interruption.time.monotonic", lambda: now[0])
+
+    def conclude(*arguments: object) -> Summary:
+        now[0] += seconds
+        interrupt()
+        return whole(*arguments)  # type: ignore[arg-type]
+
+    whole = session_module.conclude
+    monkeypatch.setattr(session_module, "conclude", conclude)
+    session.interruption.notice = lambda: told.append(now[0])
+    bodies: list[Callable[[], object]] = [int, interrupt, int]
+    session.start(
+        Case(f"vts.area.subject.c{number}", functools.partial(_called, body), ("R-1",))
+        for number, body in enumerate(bodies)
+    )
+    session.run_all()
+    return told
+
+
+@pytest.fixture
+def kept(tmp_path: Path, command: Command) -> Iterator[Session]:
+    """A session with a report folder."""
+    options = SessionOptions("vendor_plugins:first_day", isolation="inprocess", report=str(tmp_path / "kept"))
+    with contextlib.closing(Session(options)) as session:
+        yield session
+
+
+def test_a_second_interrupt_ends_the_run_without_its_pages(
+    kept: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        _told_twice(kept, monkeypatch, 2.0)
+    assert (tmp_path / "kept" / "events.jsonl").exists()
+    assert not (tmp_path / "kept" / "report.html").exists()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_the_same_interrupt_twice_is_one(kept: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _told_twice(kept, monkeypatch, 0.1) == [0.0]
     assert (tmp_path / "kept" / "report.html").exists()
 
 

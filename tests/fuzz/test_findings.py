@@ -60,6 +60,8 @@ def test_exceptions_of_another_process_are_told_apart_in_the_same_way() -> None:
     one, moved, other = _refused(4, "one()"), _refused(9, "one()"), _refused(5, "other()")
     assert where_of(one) == "prepareModel: raised ValueError at driver.py in run: one()"
     assert signature(one) == signature(moved) != signature(other)
+    named = Refused("prepareModel: raised ValueError at driver.py:4 in run: tile 7", -32603, one.traceback)
+    assert where_of(named) == where_of(one)
     assert where_of(_refused(0, "", "a lack of tiles")) == "prepareModel: raised error -32603"
 
 

@@ -43,7 +43,7 @@ class FakePools:
         return self.created[-1]
 
 
-@dataclass
+@dataclass(eq=False)
 class FakeSubject:
     """Stands for a SubjectHandle. living: what alive() says. restart_error: what restart() raises."""
 

@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from npu_conformance.corpus.importers import jsonl_vectors
+from npu_conformance.harness.run import events
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.documents.failures import FailureFile
+from npu_conformance.specs.documents.summary import Results
 from npu_conformance.specs.documents.vectors import VectorFile
 from npu_conformance.specs.documents.waivers import WaiverFile
 from npu_conformance.specs.manifest import Manifest
@@ -57,7 +60,7 @@ WAIVER = '{"format": 1, "waivers": [{%s}]}'
             VECTOR % '"a": {"type": "FLOAT32"}, "slope": {"type": 1}' + "and so on",
             "$.vectors[0].operands[...].type: Expected `str`, got `int`",
         ),
-        (WaiverFile, '{"format": 2}', "$.format: Invalid enum value 2; expected one of 1"),
+        (WaiverFile, '{"format": 2}', "$.format: written in format 2; this version reads format 1"),
         (
             WaiverFile,
             WAIVER % '"reqirement": "X"',
@@ -97,7 +100,7 @@ def test_a_name_of_any_kind_is_one_short_line(name: str) -> None:
 
 def test_a_file_of_another_kind_is_told_in_words(tmp_path: Path) -> None:
     (tmp_path / "driver.py").write_text('"Not a document."')
-    with pytest.raises(DocumentError, match=r"driver\.py: is no such document: expected a JSON object"):
+    with pytest.raises(DocumentError, match=r"driver\.py: expected a JSON object"):
         documents.read(tmp_path / "driver.py", WaiverFile)
     with pytest.raises(DocumentError, match=r"driver\.py: expected gzipped JSON lines"):
         list(jsonl_vectors.Collection(tmp_path / "driver.py").headers())
@@ -108,3 +111,34 @@ def test_no_name_is_looked_for_where_the_bytes_behind_are_no_text() -> None:
     data = (VECTOR % '"slope": {"type": 1}, "b').encode().replace(b'"b}', b'"b\xed": {}}')
     with pytest.raises(DocumentError, match=r"operands\[\.\.\.\]\.type: Expected `str`, got `int`"):
         documents.decode(data, VectorFile, "mine")
+
+
+OLD = '{"format": 0, "suite_version": "0.0.9", "more": 1}'
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "told"),
+    [
+        (Results, OLD, "$.format: written by version 0.0.9 of the suite in format 0; this version reads format 1"),
+        (FailureFile, '{"format": 1, "waivers": []}', "is no failure file: it has none of case, "),
+        (Results, '{"format": 1, "waivers": []}', "is no results document: it has none of "),
+        (
+            WaiverFile,
+            '{"format": 1, "waiver": []}',
+            "$: Object contains unknown field `waiver` (did you mean waivers?)",
+        ),
+    ],
+)
+def test_documents_of_another_kind_or_format_say_so(kind: Any, text: str, told: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        documents.decode(text, kind, "it")
+    assert str(caught.value).startswith(f"it: {told}")
+
+
+def test_an_event_file_of_another_format_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_text(OLD.replace("{", '{"event": "run-started", ', 1) + "\n")
+    with pytest.raises(
+        DocumentError, match=r"format: written by version 0\.0\.9 of the suite in format 0; this version"
+    ):
+        events.read_log(path)

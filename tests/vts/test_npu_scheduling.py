@@ -36,7 +36,7 @@ from npu_conformance.specs.npu.workload import InferenceRun, Workload, WorkloadC
 from npu_conformance.specs.plugin import Subject
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import npu_scheduling
-from npu_conformance.vts.lib.npu_scheduling import bursts
+from npu_conformance.vts.lib.npu_scheduling import bursts_due
 from npu_conformance.vts.lib.npu_scheduling.apps import App
 from npu_conformance.vts.lib.npu_scheduling.events import COMPLETED, REQUESTED, RESUMED, STARTED, USER, Notification
 from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture
@@ -245,4 +245,4 @@ def test_a_failure_says_what_the_inferences_were_rejected_with() -> None:
 def test_events_that_are_not_due_are_told_by_the_rule_that_they_break(
     found: tuple[Notification, ...], requirement: str
 ) -> None:
-    assert bursts._broken(found, (REQUESTED, STARTED, COMPLETED))[0] == requirement
+    assert bursts_due.broken(found, (REQUESTED, STARTED, COMPLETED))[0] == requirement

@@ -17,7 +17,7 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import in_pools
 from npu_conformance.harness.run.executing.executors import execute
-from npu_conformance.harness.run.preparation import PreparationRecorder
+from npu_conformance.harness.run.preparation import PreparationRecorder, model_of
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import NO_DEADLINE, PrepareModelConfig
@@ -191,10 +191,8 @@ def _stored_model(context: CaseContext, caching: Client, vector: Vector, layout:
     if not all(context.supported_operations(model)):
         raise NotSupported(f"{vector.operation} is not supported in the types of {vector.name}, or with pools")
     cache = caching.cache()
-    prepared_model = caching.save(model, cache.handles()).prepared_model
-    if prepared_model is None:
-        checks.fail("prepareModel of a supported model with cache files", "a prepared model", "null")
-    _judge(context, vector, prepared_model)
+    what = "prepareModel of a supported model with cache files"
+    _judge(context, vector, model_of(caching.save(model, cache.handles()), what))
     restored = caching.restore(cache.handles())
     if outcome(restored) == GENERAL:
         raise NotApplicable("the device does not cache this model, or not yet")

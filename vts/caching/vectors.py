@@ -90,7 +90,7 @@ def _restored(context: CaseContext, vector: Vector, pools: _Pools) -> PreparedMo
     caching = client(context)
     cache = caching.cache()
     saved = caching.save(_pooled(context, vector, pools), cache.handles())
-    checks.status(saved.status, {ErrorStatus.NONE}, "prepareModel with cache files")
+    model_of(saved, "prepareModel with cache files")
     # Once it can be restored the cache is complete, and nobody needs the pools any more.
     if outcome(caching.restored(cache.handles(), TOKEN)) == ErrorStatus.GENERAL_FAILURE:
         raise NotApplicable("the device does not cache this model")

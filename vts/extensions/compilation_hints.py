@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.preparation import needs_room
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Model
@@ -78,6 +79,7 @@ def prepare(context: CaseContext, model: Model, row: Hints) -> PreparedModel | N
     launched = preparation.launch_status
     allowed = {_NONE, _INVALID} if row.rejectable else {_NONE}
     checks.status(launched, allowed, "prepareModelWithConfig with hints, returned")
+    needs_room(preparation)
     checks.status(preparation.status, {launched}, "prepareModelWithConfig with hints, notified")
     is_null = preparation.prepared_model is None
     checks.equal(is_null, launched != _NONE, "prepareModelWithConfig with hints: whether the model is null")

@@ -7,9 +7,9 @@ import time
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import Execution, timing_rules
-from npu_conformance.harness.run.preparation import Preparation
-from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, MISSED, ErrorStatus
-from npu_conformance.specs.neuralnetworks.types import NO_DEADLINE
+from npu_conformance.harness.run.preparation import Preparation, needs_room
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, MISSED, ErrorStatus, Priority
+from npu_conformance.specs.neuralnetworks.types import NO_DEADLINE, Model
 from npu_conformance.specs.versions import Version
 
 MILLISECOND = 1_000_000
@@ -59,7 +59,19 @@ def seconds_in_driver(version: Version, execution: Execution) -> float | None:
     return times.time_in_driver * (1e-9 if version.is_aidl else 1e-6)
 
 
-def check_preparation(preparation: Preparation, name: str, version: Version) -> None:
+def prepare_limited(context: CaseContext, model: Model, name: str, priority: int = Priority.MEDIUM) -> Preparation:
+    """Prepare a supported model with this deadline, and see that it ends as the rules allow.
+
+    NoRoom where none is needed so long, and there is no room for the model without one either.
+    """
+    preparation = context.prepare(model, priority=priority, deadline=deadline(name, context.version))
+    if name not in LIMITED and preparation.status in EXHAUSTED:
+        needs_room(context.prepare(model, priority=priority))
+    _check_preparation(preparation, name, context.version)
+    return preparation
+
+
+def _check_preparation(preparation: Preparation, name: str, version: Version) -> None:
     """See that a preparation with this deadline was launched, and that its callback got what the rules allow."""
     what = f"prepareModel with the deadline '{name}'"
     launched = preparation.launch_status

@@ -64,12 +64,16 @@ def _is_refused(context: CaseContext, vector: Vector) -> bool:
 
 
 def forms_of(operation: str, version: Version) -> Iterable[VectorHeader]:
-    """A stored vector of each form of an operation, the largest of those that are not large.
+    """Stored vectors of each form of an operation: the largest of those that are not large, then the smallest.
 
-    Hardware may want sizes that fill its vectors; to read large ones takes long, since their values are worked out.
+    Hardware may want sizes that fill its vectors, or have no room for large ones. To read large ones takes long, since
+    their values are worked out.
     """
     headers = (one for one in vectors.headers(operation) if one.rejected is None and one.since <= version)
-    return {_form(header): header for header in sorted(headers, key=_rank)}.values()
+    rising = sorted(headers, key=_size)
+    largest = {_form(header): header for header in rising if _size(header) <= _LARGE}.values()
+    smallest = {_form(header): header for header in reversed(rising)}.values()
+    return {header.name: header for header in (*largest, *smallest)}.values()
 
 
 def _form(header: VectorHeader) -> Hashable:
@@ -77,8 +81,5 @@ def _form(header: VectorHeader) -> Hashable:
     return tuple((one.type, one.role, len(one.dimensions)) for one in header.operands.values())
 
 
-def _rank(header: VectorHeader) -> tuple[bool, int]:
-    """What is taken of one form: the last in this order."""
-    size = sum(math.prod(one.dimensions) for one in header.operands.values())
-    is_large = size > _LARGE
-    return not is_large, -size if is_large else size
+def _size(header: VectorHeader) -> int:
+    return sum(math.prod(one.dimensions) for one in header.operands.values())

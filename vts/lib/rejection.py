@@ -12,6 +12,7 @@ from npu_conformance.corpus.vectors import Example, Vector
 from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.compare import RunningCase
+from npu_conformance.harness.judge.origin import is_of_plugin
 from npu_conformance.harness.judge.refusals import judge_taken
 from npu_conformance.harness.judge.verdicts import CaseEnded, Failed, NotSupported, Refused
 from npu_conformance.harness.run.context import CaseContext
@@ -30,6 +31,8 @@ from npu_conformance.vts.lib.support import supports
 REJECTION = ("NNHAL-SUPPORT-003", "NNHAL-PREPARE-001", "NNHAL-PREPARE-002", "NNHAL-PREPARE-018", "NNHAL-ERROR-005")
 """What the rejection of an invalid model is evidence for, whatever is wrong with the model."""
 NEUTRAL = PreparationArguments()
+_REJECTED_AS_INVALID = "a rejection: INVALID_ARGUMENT"
+_ANY_REJECTION = "a rejection: any status but NONE"
 
 
 @contextmanager
@@ -46,6 +49,19 @@ def asked_by_text_alone(context: RunningCase, *, when: bool = True) -> Iterator[
         if not when:
             raise
         context.warn_quality(f"{failure}; only the documents ask for it")
+
+
+@contextmanager
+def _expecting(rejection: str) -> Iterator[None]:
+    """Inside, an exception of the plug-in's own, or an error of the wire, ends with what was expected in its place."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, Refused):
+            error.expected, error.found = rejection, "an exception" if error.traceback else f"error {error.code}"
+        if isinstance(error, Refused) or is_of_plugin(error):
+            error.add_note(f"expected {rejection}")
+        raise
 
 
 def telling_what_is_invalid(violations: Callable[[], Sequence[Violation]]) -> AbstractContextManager[None]:
@@ -68,7 +84,7 @@ def expect_vector_rejected(context: CaseContext, vector: Vector) -> None:
     if vector.rejected is not None and vector.rejected.phase == "model":
         expect_rejected_at_prepare(context, model)
         return
-    with telling_what_is_invalid(lambda: validate_model(model, context.version)):
+    with telling_what_is_invalid(lambda: validate_model(model, context.version)), _expecting(_ANY_REJECTION):
         prepared_model = _prepared_or_rejected(context, vector, model)
         for example in vector.examples or (Example({}, {}),):
             if prepared_model is not None:
@@ -80,7 +96,7 @@ def expect_rejected_at_prepare(context: CaseContext, model: Model) -> None:
 
     Where only one of the calls lets it through, that is what is broken, and not what is wrong with the model.
     """
-    with telling_what_is_invalid(lambda: validate_model(model, context.version)):
+    with telling_what_is_invalid(lambda: validate_model(model, context.version)), _expecting(_REJECTED_AS_INVALID):
         _expect_support_refused(context, model)
         with checks.about("NNHAL-PREPARE-001"):
             expect_preparation_rejected(context, model)
@@ -136,7 +152,8 @@ def expect_request_rejected(
 
     model: that of the prepared model; a failure says by it what is wrong with the request.
     """
-    execution = execute(context, prepared_model, request, measure=measure, executor=executor)
+    with _expecting(_REJECTED_AS_INVALID):
+        execution = execute(context, prepared_model, request, measure=measure, executor=executor)
     fenced = executor not in executors(context.version, finding_shapes=True)
 
     def violations() -> Sequence[Violation]:

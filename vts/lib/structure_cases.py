@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NoRoom
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.vts.lib import aosp_verdict
 from npu_conformance.vts.lib.rejection import (
@@ -61,8 +62,11 @@ def answered(context: CaseContext, model: Model, *, is_sound: bool = True) -> No
     answers = checks.works(lambda: context.supported_operations(model), "getSupportedOperations of a valid model")
     preparation = context.prepare(model)
     checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")
-    if is_sound and answers and all(answers) and preparation.status not in EXHAUSTED:
-        model_of(preparation)
+    if is_sound and answers and all(answers):
+        try:
+            model_of(preparation)
+        except NoRoom as error:
+            context.warn_quality(error.warning or str(error))
     has_model = preparation.prepared_model is not None
     with checks.about("NNHAL-PREPARE-007"):
         succeeded = preparation.status == ErrorStatus.NONE

@@ -13,7 +13,7 @@ from npu_conformance.corpus.wire_model import BuiltRequest, build_request
 from npu_conformance.harness.judge import checks, quantization_coupling
 from npu_conformance.harness.judge.outputs import FILL, untouched_outside
 from npu_conformance.harness.judge.shape_count import check_shape_count
-from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
+from npu_conformance.harness.judge.verdicts import NoRoom, NotApplicable, NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import (
     Execution,
@@ -65,6 +65,8 @@ def run(context: CaseContext, vector: Vector) -> None:
     counterpart = quantization_coupling.unsigned_counterpart(vector)
     try:
         runner = _Runner(context, vector)
+    except NoRoom:
+        raise
     except NotSupported:
         if counterpart is not None:
             quantization_coupling.supported_alike(False, supports(context, counterpart))

@@ -9,6 +9,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject.inference_tool import ToolRun
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.lib.npu_scheduling import observation
 from npu_conformance.vts.lib.npu_scheduling.apps import App, asked
@@ -21,10 +22,13 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     SYSTEM,
     UNDISTURBED,
     USER,
+    Event,
     Notification,
+    events_of,
     without_pauses,
 )
 from npu_conformance.vts.lib.npu_scheduling.fixture import INTO_WORK_MS, SchedulingFixture, config, scheduling_fixture
+from npu_conformance.vts.lib.npu_scheduling.waiting import Run
 
 cases = CaseGroup("vts.npu_scheduling.ends", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
@@ -211,22 +215,39 @@ def _while_paused(context: CaseContext, end: End, notification: Notification) ->
 def _soon_after_a_pause(context: CaseContext, end: End, notification: Notification) -> None:
     """Work that ends before its pause is old enough to be told ends with its own reason all the same."""
     with scheduling_fixture(context) as npu:
-        promised = npu.promised_ms()
+        npu.promised_ms()
         strong, weak = npu.strong_and_weak()
         for soon_ms in _SOON_MS:
             seen = len(weak.events())
             run = weak.start_on_first()
             npu.pass_ms(INTO_WORK_MS)
-            interrupting = strong.start_on_first()
-            npu.pass_ms(promised + soon_ms)
+            interrupting = _started(npu, strong)
+            npu.pass_ms(soon_ms)
             npu.need_running(run)
             end(npu, weak)
             checks.that(not npu.end_of(run), "inferences that were ended while paused: expected no success")
             npu.succeeds(interrupting, "inferences of the stronger app")
             npu.settle()
-            told = without_pauses([event.notification for event in weak.events()[seen:]])
-            what = f"events of work that was ended {promised + soon_ms} ms after stronger work had come"
+            events = weak.events()[seen:]
+            _need_short_pauses(npu, events)
+            told = without_pauses([event.notification for event in events])
+            what = f"events of work that was ended {soon_ms} ms after stronger work had started"
             checks.equal(told, [REQUESTED, STARTED, notification], what)
+
+
+def _started(npu: SchedulingFixture, app: App) -> Run | ToolRun:
+    """Start a run, and let time pass until that is told."""
+    seen = len(app.received())
+    run = app.start_on_first()
+    npu.wait(lambda: STARTED in app.received()[seen:], "start of the stronger inferences", step_ms=1)
+    return run
+
+
+def _need_short_pauses(npu: SchedulingFixture, events: list[Event]) -> None:
+    """NotApplicable where work was paused so long before the stronger started that its pause was due at its end."""
+    for event in events_of(events, PAUSED):
+        if events[-1].work.timestamp_ms - event.work.timestamp_ms >= npu.debounce_ms:
+            raise NotApplicable("the weaker work is paused long before the stronger starts")
 
 
 _ABOUT = (

@@ -217,12 +217,12 @@ _TURNS = (
 def _search_bursts(context: CaseContext, early: int) -> None:
     """early: in how many ways works end before their time, that with none included; 0 for none."""
     examples, length = _TURNS_TAKEN[context.scope]
-    devices: list[int | None] = []
+    known: dict[str, Any] = {}
 
     def attempt(chance: random.Random, steps: list[draw.Step]) -> None:
         with scheduling_fixture(context) as npu:
-            scenario = BurstScenario(npu, tuple(devices), steps)
-            devices[:] = scenario.devices
+            scenario = BurstScenario(npu, steps=steps, **known)
+            known.update(devices=scenario.devices, shortest_ms=scenario.shortest_ms)
             for _ in range(length):
                 after_work = bool(steps) and steps[-1].do == "run" and chance.random() < 0.4
                 kind = "pause" if after_work else chance.choice(_TURNS)

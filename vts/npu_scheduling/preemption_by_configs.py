@@ -50,6 +50,8 @@ def _overtakes(
     npu.pass_ms(INTO_WORK_MS)
     waits.start_on_first(waiting)
     npu.pass_ms(INTO_WORK_MS)
+    if waits.received() != [REQUESTED]:
+        npu.need_no_gaps(holds)
     checks.equal(waits.received(), [REQUESTED], "events of work that waits for stronger work")
     change()
     npu.settle()

@@ -162,13 +162,16 @@ def equals(context: CaseContext) -> None:
 
 @cases.case("attributed", "NPU-HAL-014", "NPU-HAL-008")
 def attributed(context: CaseContext) -> None:
-    """Work for another uid has that uid's priority while it has a config, as in Cuttlefish; else a warning."""
+    """Work for another uid has that uid's priority while it has a config, as in Cuttlefish; else a warning.
+
+    So it does where work has the submitter's at all times, or the default of a uid that has no config.
+    """
     with scheduling_fixture(context) as npu:
         npu.register_recorder()
         camera = npu.app(npu.camera)
         npu.configure(config(npu.camera, 300, attribute=True), config(42, 700))
-        for original_uid, expected in ((42, 700), (43, 300)):
-            _has_priority(npu, camera, original_uid, expected, (300, 700))
+        _has_priority(npu, camera, 42, 700, (300, 700))
+        _has_priority(npu, camera, 43, 300, (300, MAX_PRIORITY))
         npu.configure(config(npu.camera, 300, attribute=True))
         _has_priority(npu, camera, 42, 300, (300, MAX_PRIORITY))
         npu.update(config(42, 500))

@@ -19,6 +19,7 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     without_pauses,
 )
 from npu_conformance.vts.lib.npu_scheduling.fixture import SLACK_MS, SchedulingFixture, config, scheduling_fixture
+from npu_conformance.vts.lib.npu_scheduling.scenario import UIDS_OF_A_USER
 
 cases = CaseGroup("vts.npu_scheduling.stream", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
@@ -193,6 +194,22 @@ def _judge_each(npu: SchedulingFixture, uids: Sequence[int]) -> None:
         told[event.work.uid].append(event.notification)
     wrong = [(uid, told[uid]) for uid in uids if without_pauses(told[uid]) != [*UNDISTURBED]]
     checks.equal(wrong[:3], [], f"{len(wrong)} of {len(uids)} uids with other events than of one burst")
+
+
+@cases.case("apps_of_uids_alike_in_part", "NPU-HAL-026", "NPU-HAL-015", "NPU-HAL-024")
+def apps_of_uids_alike_in_part(context: CaseContext) -> None:
+    """An app of two users, and uids that agree in their lower bits, have bursts of their own: also soon after another.
+
+    Each works within the debounce time of the one before.
+    """
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        npu.register_recorder()
+        uids = [npu.camera + other for other in (0, UIDS_OF_A_USER, 2**16, 2**24, 2 * UIDS_OF_A_USER)]
+        for uid in uids:
+            npu.app(uid).works(step_ms=1)
+        npu.settle()
+        _judge_each(npu, uids)
 
 
 @cases.case("order_within_a_run", "NPU-HAL-019")

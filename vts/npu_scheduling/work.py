@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
@@ -21,7 +21,7 @@ _UUID_BYTES = 16
 _JOB_PRIORITIES = (0, 1, 500, 999, 1000)
 _PID, _OTHER_PID = 4321, 8765
 _FEATURE = "camera.night_mode"
-_MOST_DEVICES, _NO_DEVICE = 64, 2**20
+_MOST_DEVICES = 64
 _FRESH_UIDS = (10_291, 10_292, 10_293)
 """Apps that work in one case each."""
 
@@ -340,45 +340,6 @@ def feature_in_full(context: CaseContext) -> None:
             found = {event.work.debug_feature_id for event in camera.events()[seen:]}
             checks.that(bool(found), f"events of work for {name!r}: found none")
             checks.that(found <= {name, None}, f"feature ids of work for {name!r}: found {found}")
-
-
-@cases.case("same_default_device", "NPU-HAL-032")
-def same_default_device(context: CaseContext) -> None:
-    """Work that names no device best has no other one than before because somebody has named a device meanwhile.
-
-    A HAL may choose as it likes, also the one that is idle, or one after the other.
-    """
-    with scheduling_fixture(context) as npu:
-        npu.need_virtual_clock()  # in real time so many runs take a while
-        apps = [npu.app(npu.camera), npu.app(npu.assistant)]
-        npu.register_recorder()
-        usual = set().union(*(_devices_of(npu, app) for app in (*apps, *apps)))
-        if len(usual) > 1:
-            raise NotApplicable("work that names no device has several")
-        if not apps[0].ends(InferenceRun(device_number=1)):
-            raise NotApplicable("there is one device")
-        found = [devices for app in apps for devices in _behind_named_devices(npu, app, apps)]
-        if any(devices != usual for devices in found):
-            context.warn_quality(f"work that names no device has device {usual} first, and later {found}")
-
-
-def _behind_named_devices(npu: SchedulingFixture, named: App, apps: list[App]) -> Iterator[set[int]]:
-    """The devices of work that names none, behind each work of an app that names one, be there such a device or not."""
-    for number in (1, _NO_DEVICE, 0):
-        if number == _NO_DEVICE:
-            named.is_rejected(InferenceRun(device_number=number))
-        else:
-            _devices_of(npu, named, number)
-        yield from (_devices_of(npu, app) for app in apps)
-
-
-def _devices_of(npu: SchedulingFixture, app: App, number: int | None = None) -> set[int]:
-    """The device numbers in the events of a run."""
-    seen = len(app.events())
-    app.works(InferenceRun(device_number=number))
-    npu.settle()
-    npu.first_event(app, seen)
-    return {event.work.device_number for event in app.events()[seen:]}
 
 
 @cases.case("fields_of_one_work", "NPU-HAL-033", "NPU-HAL-034", "NPU-HAL-039", "NPU-HAL-040")

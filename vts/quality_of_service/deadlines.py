@@ -23,8 +23,8 @@ from npu_conformance.vts.lib.deadlines import (
     PERSISTENT,
     UNLIMITED,
     check_execution,
-    check_preparation,
     deadline,
+    prepare_limited,
     seconds_in_driver,
     wait_until_over,
 )
@@ -71,8 +71,7 @@ def preparations(context: CaseContext) -> None:
     model = longest(context, SHORT).model()
     for name in (*LIMITED, *UNLIMITED):
         with context.configuration(name):
-            preparation = context.prepare(model, deadline=deadline(name, context.version))
-            check_preparation(preparation, name, context.version)
+            preparation = prepare_limited(context, model, name)
             _warn_of_hope(context, name, preparation.status, "preparation")
 
 

@@ -19,7 +19,7 @@ from npu_conformance.harness.run.executing.executors import execute, executors
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.deadlines import check_execution, check_preparation, deadline
+from npu_conformance.vts.lib.deadlines import check_execution, deadline, prepare_limited
 from npu_conformance.vts.lib.support import supports
 
 _DEADLINES = ("now", "short", "maximum")
@@ -86,10 +86,7 @@ def _supported(context: CaseContext, headers: Sequence[VectorHeader]) -> Vector:
 
 def _prepare(context: CaseContext, vector: Vector, name: str, priority: int = Priority.MEDIUM) -> PreparedModel | None:
     """Prepare with a deadline; None where it was missed."""
-    model = build_model(vector, context.version).model
-    preparation = context.prepare(model, priority=priority, deadline=deadline(name, context.version))
-    check_preparation(preparation, name, context.version)
-    return preparation.prepared_model
+    return prepare_limited(context, build_model(vector, context.version).model, name, priority).prepared_model
 
 
 def _execute(

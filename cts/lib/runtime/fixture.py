@@ -14,7 +14,7 @@ from npu_conformance.cts.lib.runtime import codes
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.api_model import Required
-from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.nnapi import models
 from npu_conformance.harness.nnapi.app import ACTIVATION, VECTOR, App, result_of
 from npu_conformance.harness.nnapi.caller_memory import CallerMemory, PooledMemory, place
@@ -37,6 +37,7 @@ Build = Callable[[Runtime, CallerMemory, Model], BuiltModel]
 VECTOR_BYTES = 8
 ADDENDS = (struct.pack("<2f", 1, 2), struct.pack("<2f", 10, 20))
 SUM = struct.pack("<2f", 11, 22)
+_EXHAUSTED = (ResultCode.RESOURCE_EXHAUSTED_TRANSIENT, ResultCode.RESOURCE_EXHAUSTED_PERSISTENT)
 
 
 class RuntimeApp(App):
@@ -85,9 +86,18 @@ class RuntimeApp(App):
     def succeed(self, function: str, *arguments: Any, **named: Any) -> Any:
         """Call a function that has to succeed; returns its answer."""
         answer = self.call(function, *arguments, **named)
+        self.needs_room(function, result_of(answer))
         with codes.telling_the_call(function, arguments, named):
             self.expect(function, result_of(answer))
         return answer
+
+    def needs_room(self, function: str, result: int) -> None:
+        """NotSupported where a driver has no room for one more model, as it need not have (NNHAL-SUPPORT-005).
+
+        Where the app has named it, there is no other device that the runtime could turn to (FW-PRT-011).
+        """
+        if function == "compilation_finish" and result in _EXHAUSTED:
+            raise NotSupported("a driver has no room for one more model")
 
     def succeed_each(self, calls: Iterable[MethodCall]) -> list[Any]:
         """Call functions in turn that all have to succeed; returns their answers."""

@@ -111,6 +111,7 @@ class NetApp(RuntimeApp):
     def compiled(self, net: Net, *devices: str, options: Options | None = None, model: int = 0) -> Compiled:
         """Compile a net, which has to succeed. model: where it is built already."""
         compiled = self.compile(net, *devices, options=options, model=model)
+        self.needs_room("compilation_finish", compiled.result)
         self.expect("compilation_finish", compiled.result)
         return compiled
 

@@ -32,6 +32,9 @@ class ScriptedApp(NetApp):
         """A script as this runtime can have it: one of feature level 4 or less knows no AIDL."""
         return script if self.level.is_aidl else replace(script, hal=min(script.hal, HIDL_LAST))
 
+    def needs_room(self, function: str, result: int) -> None:
+        """A scripted driver has room, unless the case says otherwise."""
+
     # What drivers were asked
 
     def calls(self, name: str, method: str = "") -> list[DriverCall]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from npu_conformance.cts.lib.runtime.fixture import VECTOR, VECTOR_BYTES, RuntimeApp
 from npu_conformance.cts.lib.runtime.ways import compute
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription, Pointer
@@ -94,6 +95,18 @@ def devices_to_name(app: RuntimeApp) -> dict[str, int]:
     if app.level < Version.V1_2:
         return {}
     return {f"device{number}": device for number, device in enumerate(app.devices())}
+
+
+def supports_sum(app: RuntimeApp, model: int, device: int) -> bool:
+    """Whether a device supports the model of a + b; it need not (FW-PRT-008)."""
+    answer = app.succeed("model_get_supported_operations_for_devices", model, (device,), True)
+    return all(answer.values)
+
+
+def need_sum(app: RuntimeApp, model: int, device: int) -> None:
+    """NotSupported where a device does not support the model of a + b; the CPU does."""
+    if device != app.cpu() and not supports_sum(app, model, device):
+        raise NotSupported("the device does not support ADD of TENSOR_FLOAT32")
 
 
 def failing_compilation(app: RuntimeApp, devices: tuple[int, ...] = ()) -> int:

@@ -11,6 +11,7 @@ from npu_conformance.harness.report import symptoms
 from npu_conformance.harness.report.lines import attribution, details, excuse, first_reason
 from npu_conformance.harness.report.shown_run import ORDER, SIGNS, Section, ShownRun
 from npu_conformance.harness.report.summary import excused_that_ran, excuses, red_that_ran
+from npu_conformance.harness.report.symptoms import Symptom
 from npu_conformance.harness.report.templating import render
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.results import CaseResult
@@ -35,6 +36,13 @@ class Failure(msgspec.Struct, frozen=True):
     text: str
 
 
+class Causes(msgspec.Struct, frozen=True):
+    """A line for each cause: the most frequent are in sight, the others behind a fold."""
+
+    shown: list[str]
+    others: list[str]
+
+
 def section(run: ShownRun) -> Section | None:
     """The red cases that ran; None where there are none."""
     found = symptoms.grouped(red_that_ran(run.verdicts))
@@ -42,10 +50,9 @@ def section(run: ShownRun) -> Section | None:
         return None
     count = sum(len(symptom.cases) for symptom in found)
     gravest = sorted(found, key=lambda symptom: ORDER.index(symptom.outcome))
-    listed = [line.strip() for line in symptoms.lines(found) if line.startswith(" ")] if count > 1 else []
     body = render(
         "failures.html",
-        symptoms=listed,
+        causes=_causes(found) if count > 1 else None,
         groups=_explained([symptom.cases for symptom in gravest], run, _SHOWN),
         opened=True,
         more=max(0, count - _EXPLAINED),
@@ -59,11 +66,16 @@ def excused(run: ShownRun) -> Section | None:
     if not cases:
         return None
     found = symptoms.grouped(cases)
-    listed = [line.strip() for line in symptoms.lines(found) if line.startswith(" ")]
     groups = _explained([symptom.cases for symptom in found], run, in_sight=1)
     more = max(0, len(cases) - _EXPLAINED)
-    body = render("failures.html", symptoms=listed, groups=groups, opened=False, more=more)
+    body = render("failures.html", causes=_causes(found), groups=groups, opened=False, more=more)
     return Section("excused", "What is waived or known", excuses(cases), body)
+
+
+def _causes(found: Sequence[Symptom]) -> Causes:
+    """All symptoms as lines."""
+    shown, others = ([symptom.line().strip() for symptom in part] for part in symptoms.split(found))
+    return Causes(shown, others)
 
 
 def _explained(

@@ -129,6 +129,18 @@ def test_a_refusal_that_a_passing_case_hides_is_told() -> None:
     assert told == f"refused in 2 cases, vts.generated.X.y for one (#burst.untimed: {why})"
 
 
+def test_the_refusal_that_is_told_is_of_what_is_executed() -> None:
+    """That another type is refused, too, costs the claim about this one nothing."""
+    messages = {FLOAT16: "ADD of TENSOR_FLOAT16", FLOAT32: "no output of unknown size"}
+    refused = [
+        replace(verdict(Outcome.NOT_SUPPORTED, ((use("ADD", kind),),)), case=f"vts.generated.{kind}", message=message)
+        for kind, message in messages.items()
+    ]
+    only = replace(PASSED[0], executed={"ADD": (FLOAT32,)})
+    told = claim_proposals.spoken_against("ADD", [only, *refused])
+    assert told == f"refused in 2 cases, vts.generated.{FLOAT32} for one (no output of unknown size)"
+
+
 OPEN = use("ADD", FLOAT32, elements=None)
 
 
@@ -178,3 +190,26 @@ def test_the_command_leaves_no_file_without_claims(
     main(["check", FAULTY, *options, "--write-claims", "-"])
     assert capsys.readouterr().out.startswith("[")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_object_with_claims_is_a_file_of_claims(tmp_path: Path) -> None:
+    path = tmp_path / "claims.json"
+    path.write_text('{"claims": [{"operations": ["ADD"]}]}')
+    assert read_claims(path) == (Claim(operations=("ADD",)),)
+
+
+@pytest.mark.parametrize(("text", "told"), [('{"claims": 5}', "$.claims: Expected"), (None, "No such file")])
+def test_a_mistake_in_claims_names_the_plug_in_and_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str | None, told: str
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    name = f"claiming_{'wrong' if text else 'nothing'}"
+    (tmp_path / f"{name}.py").write_text(
+        "from pathlib import Path\nfrom npu_conformance.specs.manifest import read_claims\n"
+        f"plugin = read_claims(Path({str(tmp_path / 'cl.json')!r}))\n"
+    )
+    if text:
+        (tmp_path / "cl.json").write_text(text)
+    assert main(["check", f"{name}:plugin"]) == 2
+    line = f"npu-conformance: plug-in {name}:plugin: {tmp_path}/{name}.py:3: {tmp_path}/cl.json: {told}"
+    assert capsys.readouterr().err.startswith(line)

@@ -185,6 +185,14 @@ def test_a_message_says_which_tolerance_is_a_waivers(subject: Any) -> None:
     assert told in str(caught.value)
 
 
+@pytest.mark.parametrize(("expected", "actual"), [(INFINITY, 3.4e38), (NAN, 0.0)])
+def test_a_message_about_an_infinity_speaks_of_no_tolerance(subject: Any, expected: float, actual: float) -> None:
+    with pytest.raises(Failed, match="an infinity is wanted as it is, and a NaN as a NaN"):
+        check_output(
+            trial_with(subject), "y", np.array([actual], np.float32), np.array([expected], np.float32), T.TENSOR_FLOAT32
+        )
+
+
 def test_of_several_waivers_the_one_that_covers_an_output_excuses_it(subject: Any) -> None:
     narrow, wide = ToleranceOfWaiver(atol=0.1, waiver="vts.*"), ToleranceOfWaiver(atol=0.6, waiver="vts.one")
     context = trial_with(subject, narrow, wide)

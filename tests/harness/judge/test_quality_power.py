@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from float32_vectors import Listener, in_float32
 
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors import Vector
@@ -21,19 +21,6 @@ from npu_conformance.specs.neuralnetworks.enums import OperandType
 Array = npt.NDArray[Any]
 
 DRIFT = np.float32(1 + 1e-4)
-
-
-class Listener:
-    """Stands in for a CaseContext: keeps the warnings, knows no waivers."""
-
-    def __init__(self) -> None:
-        self.warnings: list[str] = []
-
-    def warn_quality(self, message: str) -> None:
-        self.warnings.append(message)
-
-    def waived_tolerances(self) -> tuple[()]:
-        return ()
 
 
 def findings(vector: Vector, change: Callable[[Array], Array]) -> list[str]:
@@ -51,23 +38,6 @@ def findings(vector: Vector, change: Callable[[Array], Array]) -> list[str]:
             found.append(str(failure))
         found += listener.warnings
     return found
-
-
-@functools.cache
-def in_float32(operation: str) -> tuple[Vector, ...]:
-    """The vectors of an operation that compare a float32 output by the strict tolerance."""
-    names = [header.name for header in vectors.headers(operation) if not header.rejected]
-    return tuple(vector for name in names if _is_strict(vector := vectors.load(operation, name)))
-
-
-def _is_strict(vector: Vector) -> bool:
-    compared = [name for name in vector.outputs if name not in vector.ignored]
-    # A CAST behind the operation is not its own result.
-    return (
-        not vector.relaxed
-        and len(vector.operations) == 1
-        and any(vector.operands[name].type is OperandType.TENSOR_FLOAT32 for name in compared)
-    )
 
 
 def has_float32(operation: str) -> bool:

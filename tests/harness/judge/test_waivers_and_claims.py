@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from npu_conformance.harness.judge.tolerance import ToleranceOfWaiver
 from npu_conformance.harness.judge.waivers import Waivers
 from npu_conformance.harness.report.lines import explain, first_reason
 from npu_conformance.harness.report.rule import concerned
+from npu_conformance.harness.run.executing.executors import EXECUTORS
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult, ModelUse, OperationUse
 from npu_conformance.specs.documents.waivers import WaivedTolerance, Waiver
@@ -224,7 +226,7 @@ def test_how_much_of_what_it_means_a_waiver_excuses() -> None:
     ("text", "message"),
     [
         ('{"format": 1, "waivers": [{"id": "x"}]}', r"w\.json: \$\.waivers\[0\]: .*missing required field"),
-        ('{"format": 2, "waivers": []}', r"w\.json: \$\.format: Invalid enum value 2"),
+        ('{"format": 2, "waivers": []}', r"w\.json: \$\.format: written in format 2; this version reads format 1"),
         ('{"format": 1, "waivers": [], "x": 1}', r"w\.json: \$: .*unknown field `x`"),
         ("{", r"w\.json: not JSON"),
     ],
@@ -234,6 +236,39 @@ def test_a_bad_file_gets_one_clear_line(tmp_path: Path, text: str, message: str)
     path.write_text(text)
     with pytest.raises(DocumentError, match=message):
         waivers.load_all([path])
+
+
+def waiver_file(folder: Path, **fields: str) -> Path:
+    """A file of one waiver."""
+    path = folder / "w.json"
+    given = {"id": CASE, "requirement": "NNHAL-OPERATION-PAD-RESULT", "reason": "r", "owner": "o", "link": "l"}
+    one = {**given, "expires": "2031-01-01", **fields}
+    path.write_text(json.dumps({"format": 1, "waivers": [one]}))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        (
+            {"requirement": "NNHAL-OPERATION-PADD-RESULT"},
+            "requirement: there is no requirement 'NNHAL-OPERATION-PADD-RESULT' (did you mean "
+            "NNHAL-OPERATION-PAD-RESULT or ",
+        ),
+        ({"requirement": "QQ"}, "requirement: there is no requirement 'QQ'; what an extension has is known with"),
+        ({"id": "vts.*#synchronos.*"}, "id: there is no configuration 'synchronos' (did you mean synchronous?)"),
+        ({"id": "vts.*#burts"}, "id: there is no configuration 'burts' (did you mean burst?)"),
+    ],
+)
+def test_names_that_no_run_would_tell_of_are_refused(tmp_path: Path, fields: dict[str, str], said: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        waivers.load_all([waiver_file(tmp_path, **fields)], ways=EXECUTORS)
+    assert str(caught.value).startswith(f"{tmp_path}/w.json: $.waivers[0].{said}")
+
+
+@pytest.mark.parametrize("name", ["synchronous.*", "burst", "*synchronos", "seed_0_model_1", "compute", "sizes"])
+def test_other_configurations_are_taken(tmp_path: Path, name: str) -> None:
+    waivers.load_all([waiver_file(tmp_path, id=f"vts.*#{name}")], ways=EXECUTORS)
 
 
 def test_a_missing_file_gets_one_clear_line(tmp_path: Path) -> None:

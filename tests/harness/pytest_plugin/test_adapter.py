@@ -89,6 +89,12 @@ def test_a_word_that_means_no_case_is_told_what_does(run: Run, word: str, meant:
     result.stderr.fnmatch_lines([f"ERROR: {word}: matches no case; {meant}*"])
 
 
+def test_a_misspelt_word_is_told_where_it_leaves_nothing(run: Run) -> None:
+    result = run(VTS, "-k", "ADDD")
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    result.stdout.fnmatch_lines(["-k: no case has ADDD (did you mean ADD?)"])
+
+
 def test_a_selection_by_words_and_by_requirement(run: Run) -> None:
     run(VTS, "-k", "queries and positive").assert_outcomes(passed=1)
     by_requirement = run(QUERIES, "-m", "requirement(id='NNHAL-QUERY-001')")

@@ -195,3 +195,14 @@ def test_the_line_moves_also_where_nothing_happens(monkeypatch: pytest.MonkeyPat
     clock.now += 1.0
     assert painted.wait(SECONDS)
     progress.close()
+
+
+def test_nothing_moves_after_an_interrupt(capfd: pytest.CaptureFixture[str]) -> None:
+    stream, clock = Terminal(), Clock()
+    shown = Progress(3, Console(stream), clock=clock)
+    shown.interrupt()
+    clock.now += 5.0
+    shown.write(finished("a"))
+    shown.close()
+    assert stream.getvalue().strip("\r\033[K") == ""
+    assert capfd.readouterr().err.startswith("\r\033[Kinterrupted: the report is being written; ")

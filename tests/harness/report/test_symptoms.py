@@ -40,7 +40,28 @@ def test_wrong_values_of_two_operations_are_two_causes() -> None:
 def test_a_rule_that_operations_share_is_one_cause() -> None:
     message = "prepareModel: expected NONE, found GENERAL_FAILURE"
     told = lines(*(red(name, message, "NNHAL-PREPARE-004") for name in ("TANH", "MUL", "ADD", "SUB")))
-    assert told == ["4 fail: prepareModel: expected NONE (TANH, MUL, ADD and 1 more; TENSOR_FLOAT32)"]
+    assert told == [
+        "4 fail: prepareModel: expected NONE, found GENERAL_FAILURE (TANH, MUL, ADD and 1 more; TENSOR_FLOAT32)"
+    ]
+
+
+def test_what_was_found_is_told_where_cases_may_share_it() -> None:
+    found = {
+        "GENERAL_FAILURE; CONV_2D, filter [1, 1, 2, 2]": "GENERAL_FAILURE",
+        "OUTPUT_INSUFFICIENT_SIZE": "OUTPUT_INSUFFICIENT_SIZE",
+        "none": "none",
+        "(2, 3, 4)": "(2, 3, 4)",
+        "((OutputShape(dimensions=(5,)),), Timing())": "",
+    }
+    told = lines(*(red("ADD", f"execution: expected NONE, found {said}", "NNHAL-EXECUTE-001") for said in found))
+    expected = [f"execution: expected NONE{f', found {kept}' if kept else ''}" for kept in found.values()]
+    assert told == [f"1 fail: {text} (ADD; TENSOR_FLOAT32)" for text in expected]
+
+
+def test_found_numbers_become_ranges() -> None:
+    messages = [f"dimensions of output: expected ({n}, 2), found (2, {n})" for n in (1, 4)]
+    told = lines(*(red("ADD", message, "NNHAL-EXECUTE-002") for message in messages))
+    assert told == ["2 fail: dimensions of output: expected (1..4, 2), found (2, 1..4) (ADD; TENSOR_FLOAT32)"]
 
 
 def test_a_clause_that_operations_share_is_one_cause() -> None:
@@ -49,16 +70,30 @@ def test_a_clause_that_operations_share_is_one_cause() -> None:
     told = lines(*(red(name, message.format(name, n), f"NNHAL-OPERATION-{name}-C{n}") for name, n in broken.items()))
     rank = "each input has a rank that the signature allows"
     shape = "the declared dimensions of the outputs, where known, are the computed ones"
+    found = "expected a rejection, found NONE"
     assert told == [
-        f'3 fail: the device executes what breaks "{rank}": expected a rejection (DIV, ADD, RELU; TENSOR_FLOAT32)',
-        f'1 fail: the device executes what breaks "{shape}": expected a rejection (TANH; TENSOR_FLOAT32)',
-        "1 fail: the device executes what breaks GONE.C1: expected a rejection (GONE; TENSOR_FLOAT32)",
+        f'3 fail: the device executes what breaks "{rank}": {found} (DIV, ADD, RELU; TENSOR_FLOAT32)',
+        f'1 fail: the device executes what breaks "{shape}": {found} (TANH; TENSOR_FLOAT32)',
+        f"1 fail: the device executes what breaks GONE.C1: {found} (GONE; TENSOR_FLOAT32)",
     ]
 
 
 def test_causes_that_are_not_shown_are_counted() -> None:
     told = lines(*(red(name, VALUES.format(1)) for name in ("ADD", "SUB", "MUL", "DIV", "TANH", "RELU", "ELU")))
     assert told[-1] == "2 others, of 2 causes"
+
+
+def test_no_line_hides_one_line() -> None:
+    told = lines(*(red(name, VALUES.format(1)) for name in ("ADD", "SUB", "MUL", "DIV", "TANH", "RELU")))
+    assert len(told) == 6
+    assert told[-1].endswith("(RELU; TENSOR_FLOAT32)")
+
+
+def test_all_causes_are_told_on_demand() -> None:
+    found = symptoms.grouped(
+        [red(name, VALUES.format(1)) for name in ("ADD", "SUB", "MUL", "DIV", "TANH", "ELU", "EXP")]
+    )
+    assert len(list(symptoms.lines(found, whole=True))) == 8
 
 
 def test_types_that_the_device_refuses_everywhere_are_not_named() -> None:

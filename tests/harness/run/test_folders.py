@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import errno
+import itertools
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -98,6 +99,47 @@ def test_the_oldest_runs_go_and_nothing_else(tmp_path: Path) -> None:
     assert (home / "notes").exists()
 
 
+@pytest.fixture
+def _second_by_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each run begin a second after the one before."""
+    seconds = itertools.count(100000)
+    monkeypatch.setattr(folders, "_now", lambda: f"20261122T{next(seconds)}Z")
+
+
+def covering(home: Path, covered: str) -> folders.ReportFolder:
+    """The folder of a run that has ended with a result."""
+    folder = folders.create(home, "run", 2, covered)
+    (folder.path / "results.json").touch()
+    folder.close()
+    return folder
+
+
+def test_what_a_run_covers_is_its_suites_and_scope() -> None:
+    assert folders.covers("1.3", Selection(suites=("vts",), scope="smoke")) == "1.3-vts-smoke"
+    parts = ({"patterns": ("vts.queries",)}, {"expression": "ADD"}, {"shard": "1/2"}, {"last_failed": True})
+    assert [folders.covers("1.3", Selection(suites=("vts",), **part)) for part in parts] == [""] * 4
+
+
+@pytest.mark.usefixtures("_second_by_second")
+def test_runs_of_parts_do_not_push_out_whole_ones(tmp_path: Path) -> None:
+    whole, smoke = covering(tmp_path, "1.3-vts"), covering(tmp_path, "1.3-vts-smoke")
+    parts = [covering(tmp_path, "") for _ in range(4)]
+    assert [each.path.exists() for each in (whole, smoke, *parts)] == [True, True, False, False, True, True]
+    assert [each.removed for each in parts] == [(), (), (parts[0].path,), (parts[1].path,)]
+    assert parts[3].removal == f"removed 1 old report (--keep): {parts[1].path}"
+    further = [covering(tmp_path, "1.3-vts") for _ in range(2)]
+    assert [each.path.exists() for each in (whole, smoke, *further)] == [False, True, True, True]
+
+
+@pytest.mark.usefixtures("_second_by_second")
+def test_a_run_that_was_cut_off_counts_as_a_part(tmp_path: Path) -> None:
+    for _ in range(3):
+        cut_off = folders.create(tmp_path, "run", 2, "1.3-vts")
+        cut_off.close()
+    assert len(names(tmp_path)) == 3  # the newest is about to cover all
+    assert len(covering(tmp_path, "").removed) == 2
+
+
 @pytest.mark.usefixtures("_at_noon")
 def test_a_run_that_goes_on_is_not_removed(tmp_path: Path) -> None:
     going_on = folders.create(tmp_path, "long")
@@ -124,6 +166,15 @@ def test_a_run_in_a_folder_of_the_user_is_set_aside(tmp_path: Path) -> None:
     again, moved = folders.take(folder)
     again.close()
     assert moved is None
+
+
+def test_a_run_that_is_set_aside_covers_what_it_did(tmp_path: Path) -> None:
+    for covered in ("1.3-vts", "", "", ""):
+        taken, _ = folders.take(tmp_path, 2, covered)
+        (taken.path / "results.json").touch()
+        taken.close()
+    kept = [path / ".run" for path in tmp_path.iterdir() if path.is_dir()]
+    assert sorted(path.read_text() for path in kept) == ["", "1.3-vts"]
 
 
 def test_an_earlier_run_that_is_not_kept_is_not_said_to_be(tmp_path: Path) -> None:

@@ -90,9 +90,9 @@ def test_a_shard_that_was_cut_off_leaves_the_whole_cut_off(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("shards", "seeds", "problem"),
     [
-        (("1/3", "3/3"), (0, 0), "shards 2/3 are missing"),
-        (("1/2", "1/2"), (0, 0), "shards 2/2 are missing"),
-        (("1/1", "1/1"), (0, 0), "expected each of 1 shards once, found 2 folders"),
+        (("1/3", "3/3"), (0, 0), "shard 2/3 is missing"),
+        (("1/2", "1/2"), (0, 0), "shard 1/2 was given more than once"),
+        (("1/1", "1/1"), (0, 0), "shard 1/1 was given more than once"),
         (("1/2", ""), (0, 0), "2: this run was whole: expected one with --shard"),
         (("1/2", "2/2"), (0, 1), "2: is not a shard of the run of "),
     ],

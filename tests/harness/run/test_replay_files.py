@@ -229,11 +229,12 @@ def test_a_file_with_a_payload_is_rebuilt_by_its_area(
 
     def rebuild(case_id: str, payload: Any) -> Case:
         payloads.append((case_id, payload))
-        return replace(case, run=lambda context: None)
+        return replace(case, run=lambda context: None, about="models")
 
     monkeypatch.setattr(suites, "rebuild", rebuild)
-    replay_file(tmp_path / "vts.area.subject.a.json", subject)
+    replayed = replay_file(tmp_path / "vts.area.subject.a.json", subject)
     assert payloads == [("vts.area.subject.a", {"value": 3})]
+    assert replayed.case.headline == case.headline  # the file has it; what is made of the payload knows no more
 
 
 def test_a_bad_file_is_named_with_path_and_rule(

@@ -159,6 +159,33 @@ def test_a_group_is_explained_by_what_most_of_its_cases_say(make_case: MakeCase,
     assert outcome.reasons == ("no case of the mandatory group memory was run: often",)
 
 
+def test_reasons_that_name_different_things_are_one(make_case: MakeCase, subject: Any, path: Path) -> None:
+    def says(reason: str) -> Callable[[Any], None]:
+        def body(context: Any) -> None:
+            raise NotApplicable(reason)
+
+        return body
+
+    reasons = ("no clock", "no clock", *(f"the model is not fetched: models fetch {name}" for name in "abc"))
+    cases = [make_case("x"), *(make_case(f"m{n}", says(why)) for n, why in enumerate(reasons))]
+    outcome = build(logged(cases, subject, path))
+    (told,) = outcome.thin_coverage
+    assert told.endswith("do not apply: 3 since the model is not fetched; 2 since no clock")
+    (most,) = (line for line in outcome.reasons if line.startswith("most of "))
+    assert most.endswith("5 of 6 cases, mostly since the model is not fetched")
+
+
+def test_configurations_are_counted_in_the_order_of_outcomes(make_case: MakeCase, subject: Any, path: Path) -> None:
+    def body(context: Any) -> None:
+        for name, error in (("a", NotSupported("no")), ("b", None), ("c", Failed("wrong"))):
+            with context.configuration(name):
+                if error:
+                    raise error
+
+    outcome = build(logged([make_case("x", body)], subject, path))
+    assert list(outcome.configuration_counts) == ["pass", "fail", "not-supported"]
+
+
 def test_a_partial_selection_is_not_conformant(make_case: MakeCase, subject: Any, path: Path) -> None:
     outcome = build(logged(grouped(make_case), subject, path, selection=Selection(deselected=2)))
     assert outcome.reasons == ("not selected: 2 cases that may apply",)

@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+import npu_conformance
 from npu_conformance.harness.judge.classification import classify_exception
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung, NotApplicable, NotSupported
 from npu_conformance.harness.report import lines
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.engine import Engine, EngineOptions, Run
+from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseFinished, CaseStarted, RunFinished, RunStarted
 from npu_conformance.specs.documents.storing import write_whole
 from npu_conformance.specs.errors import DeadObject, LostObject, NotVisible, ServiceError, Unsupported
@@ -200,6 +202,30 @@ def test_losing_the_subject_inside_a_configuration_ends_the_case(
     assert [verdict.outcome for verdict in result.results] == [Outcome.CRASH, Outcome.NOT_RUN]
     assert not reached
     assert subject.restarts == 1
+
+
+HERE = Path(npu_conformance.__file__).parent
+
+
+@pytest.mark.parametrize(
+    ("error", "runs_on"),
+    [
+        (DocumentError(str(HERE / "corpus" / "vectors" / "gone.json"), "", "No such file or directory"), False),
+        (FileNotFoundError(2, "No such file or directory", str(HERE / "gone.json")), False),
+        (ModuleNotFoundError("gone", name="npu_conformance.vts.gone"), False),
+        (DocumentError(str(HERE / "py.typed"), "", "not JSON"), True),
+        (DocumentError("/of/the/user/gone.json", "", "No such file or directory"), True),
+        (ModuleNotFoundError("gone", name="numpy.gone"), True),
+    ],
+)
+def test_a_run_ends_where_the_suite_is_replaced_meanwhile(
+    make_case: MakeCase, subject: Any, recorder: Any, error: Exception, runs_on: bool
+) -> None:
+    result = run([make_case("a", raising(error)), make_case("b")], subject, recorder)
+    first, second = result.results
+    assert first.outcome is Outcome.SUITE_ERROR
+    assert second.outcome is (Outcome.PASS if runs_on else Outcome.NOT_RUN)
+    assert second.message.startswith("" if runs_on else "the suite was replaced or removed while the run went on: ")
 
 
 def test_an_interrupt_leaves_the_rest_not_run_and_writes_the_footer(

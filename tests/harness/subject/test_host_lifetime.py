@@ -83,7 +83,7 @@ def test_kill_of_the_zygote_kills_the_host() -> None:
     pool = subject.memory.create("ashmem", 100)
     os.kill(int(_parent(host)), signal.SIGKILL)
     eventually(lambda: not _runs(host))
-    with pytest.raises(Crashed, match="the process that imports it has died"):
+    with pytest.raises(Crashed, match="the process that imports the plug-in has died"):
         device.get_type()
     assert not subject.alive()
     subject.restart()
@@ -93,6 +93,14 @@ def test_kill_of_the_zygote_kills_the_host() -> None:
         subject.ping()
     subject.close()
     pool.close()
+
+
+def test_an_import_that_ends_the_process_says_how_and_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "aborting_driver.py").write_text("import os\nos.abort()\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    told = r"it was killed by SIGABRT at aborting_driver\.py:2 in <module>"
+    with pytest.raises(LoadError, match=rf"^plug-in [\w:]+: (initialize: )?the process [\w -]+ has died: {told}"):
+        open_subject("aborting_driver:plugin")
 
 
 def test_close_leaves_nothing() -> None:
@@ -183,7 +191,7 @@ sys.exit(f"imported: {{unwanted}}" if unwanted else 0)
         ("faulty_plugins:bad_manifest", r"manifest: Expected `float` > 0\.0.*time_scale"),
         (
             "faulty_plugins:does_not_start",
-            r"answered with error -32603: faulty_plugins.py:\d+ in _fail: RuntimeError: no board",
+            r"raised RuntimeError at faulty_plugins.py:\d+ in _fail: no board",
         ),
         ("exec:", "expected a command, found none"),
         ("exec:'unclosed", "No closing quotation"),

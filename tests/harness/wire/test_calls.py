@@ -168,7 +168,7 @@ def test_application_that_has_died_is_dead(shared: RemoteSubject) -> None:
 
 
 def test_a_bug_of_the_driver_is_a_failure(shared: RemoteSubject) -> None:
-    said = r"device\.prepareModel: answered with error -32603: echo_plugin.py:\d+ in prepare_model: KeyError: 'a bug'"
+    said = r"device\.prepareModel: raised KeyError at echo_plugin.py:\d+ in prepare_model: 'a bug'"
     with pytest.raises(Failed, match=said):
         prepare(shared, 98)
     assert shared.alive()

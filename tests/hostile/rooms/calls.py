@@ -33,7 +33,7 @@ def _kind(
 
 
 _EXIT_70 = "exited with status 70"
-_ERROR = "answered with error -32603"
+_RAISED = ": raised "
 
 KINDS = (
     _crash("abort", "calls abort()", "was killed by SIGABRT (signal 6)", lambda call: os.abort()),
@@ -59,11 +59,11 @@ KINDS = (
     _crash("children_then_exit", "leaves children in sessions of their own", "exited with status 5",
            deeds.children_then_exit),
     _crash("daemon_then_exit", "leaves a daemon", "exited with status 6", deeds.daemon_then_exit),
-    _kind("kill_parent", "kills the process that started it", "crash", "the process that imports it has died",
+    _kind("kill_parent", "kills the process that started it", "crash", "the process that imports the plug-in has died",
           deeds.parent(signal.SIGKILL), apart=True),
-    _kind("fault_in_parent", "sends its parent SIGSEGV", "crash", "the process that imports it has died",
+    _kind("fault_in_parent", "sends its parent SIGSEGV", "crash", "the process that imports the plug-in has died",
           deeds.parent(signal.SIGSEGV), apart=True),
-    _kind("kill_group_of_parent", "kills the group of its parent", "crash", "the process that imports it has died",
+    _kind("kill_group_of_parent", "kills the group of its parent", "crash", "imports the plug-in has died",
           deeds.kill_group_of_parent, apart=True),
     _hang("stop_parent", "stops the process that started it", deeds.parent(signal.SIGSTOP), apart=True),
     _hang("spin", "computes for ever", deeds.spin),
@@ -90,20 +90,20 @@ KINDS = (
     _kind("forge_prints", "says that it has printed", "pass", "", deeds.forges(*[b'{"type": "Printed"}'] * 50)),
     _kind("unicode_error", "raises what bad params raise as well", "fail", "UnicodeDecodeError",
           deeds.raises(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no"))),
-    _kind("validation_error", "raises what bad params raise as well", "fail", "answered with error -32603",
+    _kind("validation_error", "raises what bad params raise as well", "fail", ": raised ValidationError",
           deeds.raises(msgspec.ValidationError("no - at `$.model`"))),
-    _kind("exception", "raises an exception", "fail", "KeyError: 'nope'", deeds.raises(KeyError("nope"))),
+    _kind("exception", "raises an exception", "fail", ": raised KeyError at ", deeds.raises(KeyError("nope"))),
     _kind("os_error", "raises an error of the system", "fail", "OSError", deeds.raises(OSError(5, "no device"))),
     _kind("memory_error", "raises MemoryError", "fail", "MemoryError", deeds.raises(MemoryError())),
     _kind("stop_iteration", "raises StopIteration", "fail", "StopIteration", deeds.raises(StopIteration())),
     _kind("exception_group", "raises several exceptions", "fail", "ExceptionGroup",
           deeds.raises(ExceptionGroup("several", [ValueError("a"), ValueError("b")]))),
-    _kind("exception_without_words", "raises what cannot be printed", "fail", _ERROR,
+    _kind("exception_without_words", "raises what cannot be printed", "fail", _RAISED,
           deeds.raises(deeds.Unprintable())),
     _kind("exception_of_32_mb", "raises with 32 MB of words", "fail", "characters more", deeds.raises(_LONG)),
     _kind("exception_for_terminals", "raises with what a terminal obeys", "fail", "\\x1b[2J",
           deeds.raises(RuntimeError("\x1b[2J\x1b]0;title\x07\x00\r\nline"))),
-    _kind("exception_in_surrogates", "raises with half a character", "fail", _ERROR,
+    _kind("exception_in_surrogates", "raises with half a character", "fail", _RAISED,
           deeds.raises(RuntimeError("\ud800"))),
     _kind("recursion", "recurses to the limit", "fail", "RecursionError", deeds.recurse),
     _kind("eat_memory", "takes memory without end", "fail", "MemoryError", deeds.eat_memory),

@@ -161,10 +161,10 @@ IMPORTS: dict[str, tuple[str, Verdict, str, Callable[..., Any]]] = {
     "system_exit": ("raises SystemExit", "refused", "SystemExit", _raise(SystemExit(0))),
     "keyboard_interrupt": ("raises KeyboardInterrupt", "refused", "KeyboardInterrupt", _raise(KeyboardInterrupt())),
     "generator_exit": ("raises GeneratorExit", "refused", "GeneratorExit", _raise(GeneratorExit())),
-    "exit": ("ends the process", "refused", "the process that imports it has died", lambda: os._exit(0)),
-    "abort": ("aborts", "refused", "the process that imports it has died", os.abort),
-    "segmentation_fault": ("faults", "refused", "the process that imports it has died", _kill(signal.SIGSEGV)),
-    "kill": ("kills itself", "refused", "the process that imports it has died", _kill(signal.SIGKILL)),
+    "exit": ("ends the process", "refused", "the plug-in has died: it exited with status 0", lambda: os._exit(0)),
+    "abort": ("aborts", "refused", "the plug-in has died: it was killed by SIGABRT at ", os.abort),
+    "segmentation_fault": ("faults", "refused", "the process that imports the plug-in has died", _kill(signal.SIGSEGV)),
+    "kill": ("kills itself", "refused", "the process that imports the plug-in has died", _kill(signal.SIGKILL)),
     "sleep": ("sleeps", "refused", "no answer within", sleep),
     "stop": ("stops itself", "refused", "no answer within", _kill(signal.SIGSTOP)),
     "print": ("prints 20 MB", "pass", "", _prints),
@@ -191,7 +191,7 @@ IMPORTS: dict[str, tuple[str, Verdict, str, Callable[..., Any]]] = {
     "children": ("leaves children", "pass", "", _leaves_children),
     "threads": ("leaves threads", "pass", "", _leaves_threads),
     "change_surroundings": ("changes path, environment, folder", "pass", "", _changes),
-    "break_msgspec": ("breaks msgspec", "crash", "the process that imports it has died", _breaks_msgspec),
+    "break_msgspec": ("breaks msgspec", "crash", "the process that imports the plug-in has died", _breaks_msgspec),
 }
 """By name: in words, the verdict, words of its line, what is done while the module is imported."""
 
@@ -210,7 +210,7 @@ PLUGINS: dict[str, tuple[str, Verdict, str, object]] = {
                        _plugin(_returns("a driver"))),
     "describe_sleeps": ("sleeps while it describes itself", "refused", "no answer within",
         _plugin(lambda options: sleep())),
-    "create_raises": ("raises while it makes its objects", "refused", "RuntimeError: no board",
+    "create_raises": ("raises while it makes its objects", "refused", "raised RuntimeError at starting.py:",
                       _plugin(create=_raise(RuntimeError("no board")))),
     "create_exits": ("ends while it makes its objects", "refused", "exited with status 0",
                      _plugin(create=lambda context: os._exit(0))),

@@ -14,9 +14,10 @@ from math import floor
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import execute, executors
+from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -202,11 +203,7 @@ def prepared(context: CaseContext, model: Model) -> PreparedModel:
     answers = checks.works(lambda: context.supported_operations(model), "getSupportedOperations")
     with checks.about("NNHAL-QUERY-019"):
         checks.that(all(answers), f"getSupportedOperations: expected all supported, as listed, found {list(answers)}")
-    preparation = context.prepare(model)
-    checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model, notified")
-    if preparation.prepared_model is None:
-        raise Failed("prepareModel of a supported model: expected a prepared model, found null")
-    return preparation.prepared_model
+    return model_of(context.prepare(model))
 
 
 def _places(sizes: Sequence[int]) -> list[int]:

@@ -6,7 +6,7 @@ uid, callbacks that are replaced with another debounce time, and a second proces
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,10 +18,7 @@ from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.random_search import must
 from npu_conformance.harness.subject.inference_tool import ToolRun
 from npu_conformance.specs.errors import IllegalArgument
-from npu_conformance.specs.npu.types import (
-    EndReason,
-    SchedulingConfig,
-)
+from npu_conformance.specs.npu.types import EndReason, SchedulingConfig
 from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
 from npu_conformance.vts.lib.npu_scheduling import observation
 from npu_conformance.vts.lib.npu_scheduling.apps import App, asked
@@ -39,25 +36,30 @@ from npu_conformance.vts.lib.npu_scheduling.burst_steps import (
     WORKERS,
     Step,
 )
-from npu_conformance.vts.lib.npu_scheduling.bursts_due import Burst, Work
-from npu_conformance.vts.lib.npu_scheduling.events import Event, Notification, Recorder
+from npu_conformance.vts.lib.npu_scheduling.bursts_due import Burst, Work, broken
+from npu_conformance.vts.lib.npu_scheduling.events import Event, Recorder
 from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture, config
 from npu_conformance.vts.lib.npu_scheduling.scenario import Devices, devices_of
 from npu_conformance.vts.lib.npu_scheduling.submissions import Configs, check_told, differences, told
 from npu_conformance.vts.lib.npu_scheduling.waiting import Run
 
 _LOOK_MS = 10
+_NOT_DONE = (EndReason.FAILED, EndReason.CANCELLED_SYSTEM)
 MARGIN_MS = 15
 """More than the time between two looks for the end of a run."""
 
 
 @dataclass
 class BurstScenario:
-    """Apps of several kinds that take turns on the fixture's HAL. devices: those that an app can choose."""
+    """Apps of several kinds that take turns on the fixture's HAL. devices: those that an app can choose.
+
+    shortest_ms: the shortest debounce time that is registered: with it a run is one burst.
+    """
 
     npu: SchedulingFixture
     devices: Devices = ()
     steps: list[Step] = field(default_factory=list)
+    shortest_ms: int | None = None
 
     def __post_init__(self) -> None:
         self.npu.need_virtual_clock()
@@ -78,6 +80,8 @@ class BurstScenario:
         self._is_page = self.npu.context.manifest.npu_profile == "page"
         self.devices = self.devices or devices_of(self._app(0, 0))
         self.npu.settle()
+        if self.shortest_ms is None:
+            self.shortest_ms = self.npu.bridging_ms(self._app(0, 0)) if self._is_page else 0
         self._register(self._recorder, None)
 
     def run(self, step: Step) -> None:
@@ -104,7 +108,7 @@ class BurstScenario:
             own = [event for event in self._events if event.work.uid == uid]
             due = [one for burst in bursts for one in burst.due()]
             found = [event.notification for event in own]
-            with checks.about(*_broken(found, due)):
+            with checks.about(*broken(found, due)):
                 checks.equal(found, due, f"events of uid {uid}")
             for burst, its_events in zip(bursts, observation.split(own), strict=False):
                 self._judge_burst(burst, its_events)
@@ -228,7 +232,7 @@ class BurstScenario:
 
     @checks.about("NPU-HAL-011", "NPU-HAL-012")
     def _is_rejected(self, app: App, run: InferenceRun) -> None:
-        """Work that is refused has no events, or those of work that fails; nobody else has any."""
+        """Work that is refused has no events, or those of work that fails or is cancelled; nobody else has any."""
         self._close_all()
         self._receive()
         seen = len(self._events)
@@ -236,7 +240,7 @@ class BurstScenario:
         self.npu.pass_ms(self._newest + 2 * MARGIN_MS)
         self._receive()
         new = self._events[seen:]
-        if any(one.reason == EndReason.FAILED for one in new if one.work.uid == app.uid):
+        if any(one.reason in _NOT_DONE for one in new if one.event_type == "ended" and one.work.uid == app.uid):
             self._events[seen:] = [one for one in new if one.work.uid != app.uid]
 
     def _open(self) -> list[Burst]:
@@ -340,6 +344,8 @@ class BurstScenario:
     def _register(self, recorder: Recorder, duration_ms: int | None) -> None:
         if recorder is not self._recorder:
             self._recorder, self._read = recorder, 0
+        if duration_ms is not None:
+            duration_ms = max(duration_ms, self.shortest_ms or 0)
         self.npu.recorder = recorder
         self.npu.register_callback(recorder, duration_ms)
         self._newest = self.npu.debounce_ms if duration_ms is None else duration_ms
@@ -371,17 +377,6 @@ class BurstScenario:
                 listener.close()
                 return
         self.npu.register_callback(None)
-
-
-def _broken(found: Sequence[Notification], due: Sequence[Notification]) -> tuple[str, ...]:
-    """What events break that are not those that are due: reasons, the end behind the debounce time, or their number."""
-    if [one.event_type for one in found] == [one.event_type for one in due]:
-        wrong = next((one.event_type for one, other in zip(found, due, strict=True) if one != other), "")
-        return ("NPU-HAL-029" if wrong == "started" else "NPU-HAL-030",)
-    shorter, longer = sorted((list(found), list(due)), key=len)
-    if shorter == longer[:-1] and longer[-1].event_type == "ended":
-        return ("NPU-HAL-024",)
-    return ("NPU-HAL-025", "NPU-HAL-019", "NPU-HAL-022")
 
 
 BURST_DEEDS: dict[str, Callable[[BurstScenario, Step], None]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from npu_conformance.specs.npu.workload import InferenceRun
@@ -34,3 +35,14 @@ class Burst:
         """What has to have been notified of it."""
         end = [Notification("ended", self.works[-1].reason)] if self.is_over else []
         return [REQUESTED, STARTED, *end]
+
+
+def broken(found: Sequence[Notification], due: Sequence[Notification]) -> tuple[str, ...]:
+    """What events break that are not those that are due: reasons, the end behind the debounce time, or their number."""
+    if [one.event_type for one in found] == [one.event_type for one in due]:
+        wrong = next((one.event_type for one, other in zip(found, due, strict=True) if one != other), "")
+        return ("NPU-HAL-029" if wrong == "started" else "NPU-HAL-030",)
+    shorter, longer = sorted((list(found), list(due)), key=len)
+    if shorter == longer[:-1] and longer[-1].event_type == "ended":
+        return ("NPU-HAL-024",)
+    return ("NPU-HAL-025", "NPU-HAL-019", "NPU-HAL-022")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from npu_conformance.harness.judge import checks
@@ -120,6 +121,25 @@ class SchedulingFixture(Waiting):
         with suppress(NotSupported):
             self.scheduling.set_callback(None)
 
+    def bridging_ms(self, app: App) -> int:
+        """The shortest debounce time at which a run is one burst: its gaps are below the default one."""
+        return min(self._longest_gap_ms(app) + 1, self.debounce_ms)
+
+    def need_no_gaps(self, app: App) -> None:
+        """NotApplicable where a run has gaps between its inferences: in them weaker work may have the NPU."""
+        self.settle()
+        if self.context.manifest.npu_profile == "page" and self._longest_gap_ms(app) > 0:
+            raise NotApplicable("a run has gaps between its inferences, in which weaker work may have the NPU")
+
+    def _longest_gap_ms(self, app: App) -> int:
+        """Within a run, by events that are not debounced. No callback is registered afterwards."""
+        recorder = Recorder()
+        self.register_callback(recorder, 0)
+        app.works()
+        self.settle(0)
+        self.register_callback(None)
+        return max(gaps_ms(recorder.of(app.uid)), default=0)
+
     def settle(self, debounce_ms: int | None = None) -> None:
         """Wait until every run is over, and every event of it has arrived."""
         for run in self.runs:
@@ -163,6 +183,15 @@ class SchedulingFixture(Waiting):
         for run in self.runs:
             if isinstance(run, ToolRun):
                 run.kill()
+
+
+def gaps_ms(events: Sequence[Event]) -> list[int]:
+    """How long after each end the next request came, of one uid that is not debounced."""
+    return [
+        after.work.timestamp_ms - before.work.timestamp_ms
+        for before, after in itertools.pairwise(events)
+        if before.event_type == "ended" and after.event_type == "requested"
+    ]
 
 
 @contextmanager

@@ -17,8 +17,8 @@ from npu_conformance.specs.npu.types import MAX_PRIORITY
 from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
 from npu_conformance.vts.lib.npu_scheduling import observation
 from npu_conformance.vts.lib.npu_scheduling.apps import App, asked
-from npu_conformance.vts.lib.npu_scheduling.events import COMPLETED, PAUSED, REQUESTED, STARTED, time_of
-from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture, config
+from npu_conformance.vts.lib.npu_scheduling.events import COMPLETED, PAUSED, REQUESTED, STARTED, last_of, time_of
+from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture, config, gaps_ms
 from npu_conformance.vts.lib.npu_scheduling.scenario import UIDS_OF_A_USER, Devices, devices_of
 from npu_conformance.vts.lib.npu_scheduling.waiting import Run
 
@@ -94,7 +94,10 @@ class Order:
         must(self._judge_events, self.steps)
 
     def _measure(self) -> None:
-        """How long a run takes beside a weaker one; every event is told, since nothing is debounced."""
+        """How long a run takes beside a weaker one; every event is told, since nothing is debounced.
+
+        It waits for the NPU at its start, and behind each gap that it has.
+        """
         self.npu.settle()
         self.npu.register_recorder(0)
         self.npu.configure(config(self.apps[0].uid, 0), config(self.apps[1].uid, MAX_PRIORITY))
@@ -104,11 +107,13 @@ class Order:
         begun = self.npu.passed_ms
         strong = self.apps[0].start(InferenceRun(device_number=device))
         self.npu.end_of(strong, 1)
-        self._longest_ms = self.npu.passed_ms - begun + self._promised_ms + _LOOK_MS
+        took = self.npu.passed_ms - begun
         self.npu.end_of(weak)
         self.npu.settle()
-        started, ended = (time_of(self.apps[0].events(), one) for one in (STARTED, COMPLETED))
-        self._alone_ms = ended - started
+        events = self.apps[0].events()
+        self._alone_ms = last_of(events, COMPLETED).work.timestamp_ms - time_of(events, STARTED)
+        self._waits_ms = self._promised_ms * (1 + sum(gap > 0 for gap in gaps_ms(events)))
+        self._longest_ms = took + self._waits_ms + _LOOK_MS
         self._shift_ms = time_of(self.apps[0].events(), REQUESTED) - begun
         self.npu.configure()
         self._seen = len(self.npu.events())
@@ -143,7 +148,7 @@ class Order:
         devices = {run.device for run in self._runs}
         self._busy = {device: busy for device, busy in self._busy.items() if device in devices}
         for device, (since, count) in self._busy.items():
-            most = count * (self._alone_ms + self._promised_ms) + 2 * self._promised_ms + _LOOK_MS
+            most = count * (self._alone_ms + self._waits_ms) + 2 * self._promised_ms + _LOOK_MS
             if now - since > most:
                 what = f"{count} runs on device {device}, at which something was done all the time"
                 fail(f"{what}: expected their end within {most} ms, found none", self.steps)
@@ -155,10 +160,8 @@ class Order:
         return max(self._possible(run))
 
     def _possible(self, run: Timed) -> list[int]:
-        """Its effective priorities: work for another uid counts as that uid's where it has a config, or should."""
-        own, *others = run.uids
-        given = [self._priorities[uid] for uid in others if uid in self._priorities]
-        return [priority + run.job for priority in (self._priorities.get(own, MAX_PRIORITY), *given)]
+        """Its effective priorities: work for another uid counts as that uid's or as the submitter's."""
+        return [self._priorities.get(uid, MAX_PRIORITY) + run.job for uid in run.uids]
 
     def _judge_events(self) -> None:
         events = self.npu.events()[self._seen :]

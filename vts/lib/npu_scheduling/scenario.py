@@ -79,8 +79,8 @@ _TEXTS = {
 class Submitted:
     """A run and what may become of it. effective: the priorities that its works may have.
 
-    may_work: it had the right when it was submitted. disturbed: something has ended it, or its rights have changed.
-    ended_ms: when it was to end. has_gone_on: long after that it still went on.
+    may_work: it had the right when it was submitted. disturbed: something has ended it, or it has lost its rights,
+    which is_withdrawn tells. ended_ms: when it was to end. has_gone_on: long after that it still went on.
     """
 
     app: App
@@ -90,6 +90,7 @@ class Submitted:
     result: Run | ToolRun
     effective: set[int] = field(default_factory=set)
     disturbed: bool = False
+    is_withdrawn: bool = False
     ended_ms: int | None = None
     has_gone_on: bool = False
 
@@ -162,11 +163,16 @@ class WorkScenario:
 
     @checks.about("NPU-HAL-030")
     def _judge_reason(self, event: Event) -> None:
-        """Each end has a reason that there was (NPU-HAL-030); work without the right to it may fail."""
+        """Each end has a reason that there was (NPU-HAL-030); work without the right to it may fail.
+
+        Or it is cancelled by the system, whose policy the configs are.
+        """
         own = [run for run in self.runs if run.app.uid == event.work.uid]
         allowed = {EndReason.COMPLETED, *self._reasons.get(event.work.uid, ())}
         if not all(run.may_work for run in own) or any(run.disturbed for run in own):
             allowed.add(EndReason.FAILED)
+        if not all(run.may_work and not run.is_withdrawn for run in own):
+            allowed.add(EndReason.CANCELLED_SYSTEM)
         checks.member(event.reason, sorted(allowed), f"reason of the end of uid {event.work.uid}")
 
     def _judge_end(self, run: Submitted) -> None:
@@ -261,7 +267,8 @@ class WorkScenario:
     def _change_rights(self) -> None:
         """A run that goes on may lose what it began with, or keep it."""
         for run in self._unfinished():
-            run.disturbed = run.disturbed or not self._configs.may_work(run.app.uid, run.run.original_uid)
+            if not self._configs.may_work(run.app.uid, run.run.original_uid):
+                run.disturbed = run.is_withdrawn = True
         self._note_priorities()
 
     def _note_priorities(self) -> None:

@@ -29,11 +29,8 @@ class Configs(dict[int, SchedulingConfig]):
         return rights.has_direct_access and (original in (OWN_WORK, uid) or rights.can_attribute_other_uid)
 
     def priorities(self, uid: int, run: InferenceRun) -> frozenset[int]:
-        """The priority of the uid, or of whom it works for, if that one has a config, plus the job's.
-
-        Who has no config counts for no work of others (NPU-HAL-008, -014).
-        """
-        uids = {uid} | ({run.original_uid} & self.keys())
+        """The priority of the uid, or of whom it works for, plus the job's (NPU-HAL-007, -008, -014)."""
+        uids = {uid, uid if run.original_uid == OWN_WORK else run.original_uid}
         return frozenset(self.of(one).priority + run.job_priority for one in uids)
 
 
