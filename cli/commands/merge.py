@@ -37,10 +37,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Merge the folders, print the table, and return the exit code of the whole."""
+    from msgspec.structs import replace
+
     from npu_conformance.harness.judge import waivers
     from npu_conformance.harness.run import baseline, folders, merging, results
     from npu_conformance.harness.run.executing.executors import EXECUTORS
     from npu_conformance.harness.run.session import conclude
+    from npu_conformance.specs import judged_as
 
     _require_elsewhere(options)
     logs = merging.read([folders.resolve(folder) for folder in options.folders])
@@ -48,7 +51,9 @@ def execute(options: argparse.Namespace) -> int:
     _require_excuses(options, header.waivers, header.baseline)
     given = waivers.load_all(map(Path, options.waivers), ways=EXECUTORS)
     compared = baseline.load(Path(options.baseline), header.digests, header.hal_version) if options.baseline else None
-    report, moved = folders.take(options.report)
+    version = judged_as.short(header.manifest, header.hal_version)
+    covered = folders.covers(version, replace(header.selection, shard=""))
+    report, moved = folders.take(options.report, covered=covered)
     with contextlib.closing(report):
         log = merging.merge(logs, report.path, header.plugin_words)
         outcome = results.build(log, given, compared, must_conform=options.require_conformant)
@@ -57,6 +62,8 @@ def execute(options: argparse.Namespace) -> int:
     console.say("\n".join(summary.lines(console.paint)))
     if moved:
         console.say(f"the earlier run in {options.report} is kept in {moved}")
+    if report.removal:
+        console.say(report.removal)
     return outcome.exit_code
 
 

@@ -51,9 +51,9 @@ import sys
 from pathlib import Path
 from npu_conformance.harness.run import folders
 take = folders.take
-def taken_and_full(folder, keep):
-    taken = take(folder, keep)
-    (folder / sys.argv.pop()).symlink_to("/dev/full")
+def taken_and_full(*arguments):
+    taken = take(*arguments)
+    (arguments[0] / sys.argv.pop()).symlink_to("/dev/full")
     return taken
 folders.take = taken_and_full
 """
