@@ -38,9 +38,12 @@ def _of_another_format(value: dict[str, Any], kind: Any) -> tuple[str, str] | No
 
 
 def _of_another_kind(value: dict[str, Any], kind: Any) -> tuple[str, str] | None:
-    required = [field.encode_name for one in _structs(kind) for field in fields(one) if field.required]
-    lacking = [name for name in required if name not in ("format", *value)]
-    if kind not in _structs(kind) or len(lacking) < _FEWEST or len(lacking) < len({*required} - {"format"}):
+    known = [field for one in _structs(kind) for field in fields(one)]
+    if kind not in _structs(kind) or not any(field.encode_name == "format" for field in known):
+        return None  # a part of a document
+    required = {field.encode_name: None for field in known if field.required and field.encode_name != "format"}
+    lacking = [name for name in required if name not in value]
+    if len(lacking) < max(_FEWEST, len(required)):
         return None
     words = _WORD.sub(" ", kind.__name__).lower()
     what = words if words.endswith("file") else f"{words} document"

@@ -117,9 +117,10 @@ def longer_over(context: CaseContext) -> None:
 def shorter(context: CaseContext) -> None:
     """A debounce time of 5 ms, or a longer one that a run needs to be one burst, does not bridge 25 ms more."""
     with scheduling_fixture(context) as npu:
+        camera = npu.app(npu.camera)
         npu.need_virtual_clock()
         npu.need_profile_of_page()
-        debounce_ms = max(5, npu.bridging_ms(npu.app(npu.camera)))
+        debounce_ms = max(5, npu.bridging_ms(camera))
     _two_runs(context, debounce_ms + 25, *TWICE, debounce_ms=debounce_ms)
 
 

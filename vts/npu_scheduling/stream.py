@@ -203,13 +203,13 @@ def apps_of_uids_alike_in_part(context: CaseContext) -> None:
     Each works within the debounce time of the one before.
     """
     with scheduling_fixture(context) as npu:
+        apps = [npu.app(npu.camera + other) for other in (0, UIDS_OF_A_USER, 2**16, 2**24, 2 * UIDS_OF_A_USER)]
         npu.need_virtual_clock()
         npu.register_recorder()
-        uids = [npu.camera + other for other in (0, UIDS_OF_A_USER, 2**16, 2**24, 2 * UIDS_OF_A_USER)]
-        for uid in uids:
-            npu.app(uid).works(step_ms=1)
+        for app in apps:
+            app.works(step_ms=1)
         npu.settle()
-        _judge_each(npu, uids)
+        _judge_each(npu, [app.uid for app in apps])
 
 
 @cases.case("order_within_a_run", "NPU-HAL-019")
