@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst import Burst
@@ -73,6 +74,8 @@ def different_operations(context: CaseContext) -> None:
     for chosen in addition.all_supported(context):
         with context.configuration(chosen.operand_type.name):
             types = [one for one in many.COMPUTED if _has(context, chosen, one)]
+            if not types:
+                raise NotSupported("the device has no operation on an input and a constant beside others")
             _give_each_its_own(context, chosen, types, (1.5, -2.0))
 
 
