@@ -56,7 +56,7 @@ def _of_each_kind(operation: str, version: Version) -> Iterator[tuple[tuple[bool
         examples = _examples(vector, legal, version) if is_simple(vector) else []
         if len(examples) > 1:
             met.add(kind)
-            yield kind[0], opened(_asking(vector), examples)
+            yield kind[0], opened(asking_for_parameters(vector), examples)
 
 
 def _changed_alone(vector: Vector) -> set[str]:
@@ -89,7 +89,7 @@ def _parameters(header: VectorHeader) -> dict[str, Hashable]:
     return {name: form_of(one) for name, one in constants.items() if _is_parameter(name, one.type)}
 
 
-def _asking(vector: Vector) -> Vector:
+def asking_for_parameters(vector: Vector) -> Vector:
     """The vector whose parameters are inputs."""
     names = _values(vector)
     operands = {**vector.operands, **{name: replace(vector.operands[name], value=None) for name in names}}
@@ -112,7 +112,7 @@ def _is_parameter(name: str, kind: str) -> bool:
 
 def _examples(vector: Vector, headers: Iterable[VectorHeader], version: Version) -> list[Example]:
     """The first example, and others with other parameters that are legal, and give other results."""
-    asking, data = of_any_shape(_asking(vector)), vector.examples[0].inputs
+    asking, data = of_any_shape(asking_for_parameters(vector)), vector.examples[0].inputs
     found, tried = [evaluated(asking, {**data, **_values(vector)})], {_key(_values(vector))}
     for values in _candidates(vector, headers):
         if len(found) == _MOST:  # the other vectors need not be read

@@ -12,7 +12,7 @@ from npu_conformance.faults.fault import EditedHarness, Fault
 from npu_conformance.harness.run.cases import Case
 
 _GENERATED = re.compile(
-    r"self\.|(vts|cts)\.(generated|validation|relations|random_\w+|external)\.|vts\.(several_shapes|edge_values|drawn)\."
+    r"self\.|(vts|cts)\.(generated|validation|relations|random_\w+|external)\.|vts\.(several_shapes|illegal_turns|edge_values|drawn)\."
 )
 """Cases that are made of vectors, mutations and seeds: what these are worth is measured by source mutants."""
 _GLOB = re.compile(r"[*?\[]")

@@ -26,6 +26,7 @@ AREAS = (
     "counts",
     "generated",
     "several_shapes",
+    "illegal_turns",
     "edge_values",
     "drawn",
     "random_graphs",

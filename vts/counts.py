@@ -6,18 +6,20 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst import Burst
 from npu_conformance.harness.run.executing.executors import executors
 from npu_conformance.harness.run.executing.launching import Launched
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.enums import DECLINED, ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import DECLINED, ErrorStatus, OperationType
 from npu_conformance.specs.neuralnetworks.hal import Execution, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import ExecutionConfig
+from npu_conformance.specs.neuralnetworks.validate import validate_model
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition, many
-from npu_conformance.vts.lib.addition import POOL, SIZE
+from npu_conformance.vts.lib.addition import POOL, SIZE, Addition, Pair
 from npu_conformance.vts.lib.fenced import FencedFixture, Sum
 from npu_conformance.vts.lib.histories.recipe_models import model_of
 from npu_conformance.vts.lib.histories.recipes import Recipe
@@ -31,6 +33,7 @@ cases = CaseGroup("vts.counts", group=Group.EXECUTION)
 _BEYOND_A_BYTE = 260
 _TOKENS = 4 * _BEYOND_A_BYTE
 _OPERATIONS = 1100
+_DIFFERENT = 307
 _CARRIED = 20
 _REUSABLE = _NAMES = 130
 _WAITING = 70
@@ -63,6 +66,31 @@ def operations(context: CaseContext) -> None:
     model = prepared_or_unsupported(context, many.chain(chosen, _OPERATIONS))
     (found,) = many.computed(context, model, [chosen.packed(start)], [SIZE], f"execution of {_OPERATIONS} additions")
     chosen.check(found, many.end_of_chain(start, _OPERATIONS), f"result of {_OPERATIONS} additions", _OPERATIONS)
+
+
+@cases.case("models.different_operations", "NNHAL-EXECUTE-001")
+def different_operations(context: CaseContext) -> None:
+    """Of 307 operations that differ in types, constants and scales each gives its own result, in every type."""
+    for chosen in addition.all_supported(context):
+        with context.configuration(chosen.operand_type.name):
+            types = [one for one in many.COMPUTED if _has(context, chosen, one)]
+            if not types:
+                raise NotSupported("the device has no operation on an input and a constant beside others")
+            _give_each_its_own(context, chosen, types, (1.5, -2.0))
+
+
+def _has(context: CaseContext, chosen: Addition, operation: OperationType) -> bool:
+    """True for an operation that the device has in the type."""
+    model = many.different(chosen, [operation], 3)
+    return not validate_model(model, context.version) and all(context.supported_operations(model))
+
+
+def _give_each_its_own(context: CaseContext, chosen: Addition, types: list[OperationType], start: Pair) -> None:
+    model, pieces = prepared_or_unsupported(context, many.different(chosen, types, _DIFFERENT)), many.PIECES
+    what = f"execution of {_DIFFERENT} operations that differ"
+    found = many.computed(context, model, [chosen.packed(start * pieces)], [SIZE * pieces] * _DIFFERENT, what)
+    for number, value in enumerate(many.of_different(types, _DIFFERENT, start)):
+        many.scaled(chosen, number).check(found[number], value * pieces, f"result of operation {number}, {what}")
 
 
 @cases.case("models.inputs", "NNHAL-EXECUTE-001")

@@ -44,7 +44,7 @@ _TOLD = ("nothing", "what_is_known", "all", "what_is_known")
 @cases.case("data.computed_shape", "NNHAL-SHAPE-002", "NNHAL-EXECUTE-001", "NNHAL-PREPARE-014", since=Version.V1_3)
 def computed_shape(context: CaseContext) -> None:
     """A shape that the model computes itself, from inputs, is another one in each execution."""
-    prepared_model = prepared_or_unsupported(context, _RESHAPING)
+    prepared_model = prepared_or_unsupported(context, RESHAPING)
     data, sizes, output = (context.pool(4 * count) for count in (_ELEMENTS, 4, _ELEMENTS))
     content = struct.pack(f"<{_ELEMENTS}f", *range(_ELEMENTS))
     data.write(0, content)
@@ -63,7 +63,7 @@ def computed_shape(context: CaseContext) -> None:
                     checks.equal(bytes(output.read(0, len(content))), content, "elements in the new shape")
 
 
-_RESHAPING = Model(
+RESHAPING = Model(
     graph(
         [
             tensor(_FLOATS, [_ELEMENTS], _INPUT),
@@ -77,6 +77,7 @@ _RESHAPING = Model(
     ),
     operand_values=bytes(4),
 )
+"""RESHAPE of twelve floats into a matrix, whose shape is the sum of two inputs."""
 
 
 @cases.case("shapes.of_one_input", "NNHAL-PREPARE-014", "NNHAL-SHAPE-002", "NNHAL-EXECUTE-001", since=Version.V1_2)

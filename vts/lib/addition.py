@@ -203,9 +203,26 @@ def supported(context: CaseContext) -> Addition:
 
     NotSupported where there is none.
     """
-    tried = [addition for addition in ADDITIONS if addition.since <= context.version]
+    tried = _of_version(context)
     for addition in tried:
         if all(context.supported_operations(addition.model())):
             return addition
+    raise _of_none(tried)
+
+
+def all_supported(context: CaseContext) -> list[Addition]:
+    """The addition in each type that the device says it supports. NotSupported where there is none."""
+    tried = _of_version(context)
+    found = [addition for addition in tried if all(context.supported_operations(addition.model()))]
+    if not found:
+        raise _of_none(tried)
+    return found
+
+
+def _of_version(context: CaseContext) -> list[Addition]:
+    return [addition for addition in ADDITIONS if addition.since <= context.version]
+
+
+def _of_none(tried: list[Addition]) -> NotSupported:
     names = ", ".join(addition.operand_type.name for addition in tried)
-    raise NotSupported(f"ADD is supported of none of {names}")
+    return NotSupported(f"ADD is supported of none of {names}")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.context import CaseContext
@@ -19,7 +21,7 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestMemoryPool,
     Subgraph,
 )
-from npu_conformance.vts.lib.addition import SIZE, Addition, Pair, plus
+from npu_conformance.vts.lib.addition import SIZE, Addition, Pair, Values, plus
 from npu_conformance.vts.lib.structure_models import (
     COPY,
     INPUT,
@@ -38,6 +40,17 @@ STEPS: tuple[Pair, ...] = (
     (0.25, 0.5), (0.5, 0.25), (1.0, -0.5), (2.0, 1.0), (-1.5, 0.25), (-1.25, -1.0), (-1.0, -0.5),
 )  # fmt: skip
 """What operations of a chain add in turn: nothing all together, so that a chain of any length ends near its start."""
+
+PIECES = 32
+"""Of SIZE bytes, that each tensor of `different` has."""
+COMPUTED: Mapping[OperationType, Callable[[float, float], float]] = {
+    OperationType.ADD: operator.add,
+    OperationType.MUL: operator.mul,
+    OperationType.SUB: operator.sub,
+    OperationType.MAXIMUM: max,
+    OperationType.MINIMUM: min,
+}
+"""What `different` is made of, and what each makes of two numbers."""
 
 
 def pairs(number: int) -> list[Pair]:
@@ -62,6 +75,36 @@ def end_of_chain(start: Pair, length: int) -> Pair:
     for step in STEPS[: length % len(STEPS)]:
         start = plus(start, step)
     return start
+
+
+def different(chosen: Addition, types: Sequence[OperationType], number: int) -> Model:
+    """So many outputs, each of an operation of its own on the input and a constant of its own.
+
+    types: which take turns. Neighbours, and those of which one is 256 places behind the other, differ in the type, in
+    the constant, and in the scale of the result where the type has one. All constants take more than 64 KiB.
+    """
+    first = 2 + number
+    constants = [_stored(chosen, at, PIECES) for at in range(number)]
+    results = [_tensor(scaled(chosen, at), OUTPUT, PIECES) for at in range(number)]
+    operations = [Operation(_turn(types, at), (0, 2 + at, 1), (first + at,)) for at in range(number)]
+    operands = [_tensor(chosen, INPUT, PIECES), _zero(), *constants, *results]
+    return _model(chosen, [one * PIECES for one in pairs(number)], graph(operands, operations))
+
+
+def of_different(types: Sequence[OperationType], number: int, start: Pair) -> list[Pair]:
+    """What each operation of `different` makes of `start`."""
+    made = (COMPUTED[_turn(types, at)] for at in range(number))
+    return [(one(start[0], other[0]), one(start[1], other[1])) for one, other in zip(made, pairs(number), strict=True)]
+
+
+def scaled(chosen: Addition, at: int) -> Addition:
+    """The type of the result of an operation of `different`."""
+    return replace(chosen, scale=chosen.scale * (1, 2, 4)[at % 3])
+
+
+def _turn(types: Sequence[OperationType], at: int) -> OperationType:
+    """The type of an operation: a period of seven does not divide 256."""
+    return types[at % 7 % len(types)]
 
 
 def joined(chosen: Addition, number: int) -> Model:
@@ -141,14 +184,17 @@ def computed(
     return [bytes(pool.read(place.offset, place.length)) for place in places[len(inputs) :]]
 
 
-def _model(chosen: Addition, added: Sequence[Pair], main: Subgraph, *referenced: Subgraph, more: bytes = b"") -> Model:
+def _model(
+    chosen: Addition, added: Sequence[Values], main: Subgraph, *referenced: Subgraph, more: bytes = b""
+) -> Model:
     """more: values behind the constants."""
     return Model(main, referenced, bytes(_NUMBER) + b"".join(map(chosen.packed, added)) + more)
 
 
-def _stored(chosen: Addition, at: int) -> Operand:
-    """A constant, by its number among those of the model."""
-    return _tensor(chosen, COPY, location=DataLocation(0, _NUMBER + at * SIZE, SIZE))
+def _stored(chosen: Addition, at: int, pieces: int = 1) -> Operand:
+    """A constant, by its number among those of the model, which all have as many pieces."""
+    size = pieces * SIZE
+    return _tensor(chosen, COPY, pieces, DataLocation(0, _NUMBER + at * size, size))
 
 
 def _zero() -> Operand:
