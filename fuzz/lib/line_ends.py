@@ -24,7 +24,7 @@ from npu_conformance.specs.plugin import Caller, Context, Plugin, Subject
 
 LINE_LIMIT = 16384
 """Bytes of the longest line that an end takes."""
-MANIFEST = Manifest(name="lines", vendor="fuzz", version="1")
+MANIFEST = Manifest(name="lines", vendor="fuzz", version="1", interfaces=ROOTS)
 TOKEN = 3
 """Of the file that the harness serves, and of the memory that a host has."""
 RESULTS: dict[str, Any] = {

@@ -22,10 +22,10 @@ from npu_conformance.harness.wire.paths import EVERYWHERE, NOWHERE, Paths
 from npu_conformance.specs.diagnostics import signatures
 from npu_conformance.specs.errors import IllegalState, SecurityDenied
 from npu_conformance.specs.interfaces import Interface
-from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.manifest import InterfaceName, Manifest
 from npu_conformance.specs.plugin import Caller, Context, Plugin, Subject
 
-ROOTS = ("device", "scheduling", "workload", "manager", "runtime")
+ROOTS: tuple[InterfaceName, ...] = ("device", "scheduling", "workload", "manager", "runtime")
 CONTROLS = ("scheduling_control", "manager_control", "runtime_control")
 """Roots that only the harness may reach."""
 
