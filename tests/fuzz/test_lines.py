@@ -61,7 +61,7 @@ FOUND = {
     ),
 }
 """By bug: a line that shows it, and the beginning of the place that the finding names."""
-SOON = ("float-for-int", "loses-sign", "no-status", "unknown-status", "unknown-object", "missing-object")
+SOON = ("float-for-int", "loses-sign", "unknown-status", "unknown-object", "missing-object")
 """What a search of a tenth of a second finds."""
 
 
