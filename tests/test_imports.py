@@ -64,6 +64,7 @@ BY_STRING = {
     "faults/source_edits.py: import_module(f'{PACKAGE}.{module}')": "a fault names the module that it edits",
     "faults/mutants/targets.py: import_module(f'npu_conformance.{name}')": "a mutant names the module that it edits",
     "faults/mutants/targets.py: 'npu_conformance.'": "a mutant names the module that it edits",
+    "reference/extensions/own.py: 'com.npu_conformance.'": "the names of the reference's extensions begin so",
     "harness/judge/origin.py: 'npu_conformance.'": "the packages whose frames are the suite's",
     "harness/judge/origin.py: 'npu_conformance.specs.'": "classes that are no plug-in's",
     "specs/diagnostics/stacks.py: 'npu_conformance.harness.'": "frames that are left out of a traceback",
