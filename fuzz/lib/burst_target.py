@@ -71,16 +71,10 @@ class BurstTarget(HistoryTarget[Step]):
         names = self._vectors[0].names
         super().__init__(subject, histories_of(names), seeds_of(self._vectors[0].first_names, subject.version))
 
-    def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
-        """Change steps; vectors that the device is known to refuse make room for those that it prepares."""
-        changed = super().mutate(data, choices, max_size)
-
-        def with_prepared(step: Step) -> Step:
-            if not isinstance(step, Open):
-                return step
-            return replace(step, vector=self._vectors[0].instead(step.vector, choices))
-
-        return self.histories.with_each(changed, with_prepared)[:max_size]
+    def _possible(self, step: Step, choices: Choices) -> Step:
+        if not isinstance(step, Open):
+            return step
+        return replace(step, vector=self._vectors[0].instead(step.vector, choices))
 
     def readable(self, data: bytes) -> bytes:
         """The history with the names of its vectors: which are first may change with what a device has."""

@@ -87,16 +87,10 @@ class CacheTarget(HistoryTarget[Step]):
         self._models, self._patience = CachedModels(subject), Patience(subject)
         super().__init__(subject, histories_of(self._models.first_names), seeds_of(self._models.first_names))
 
-    def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
-        """Change steps; vectors that the device is known to refuse make room for those that it prepares."""
-        changed = super().mutate(data, choices, max_size)
-
-        def with_prepared(step: Step) -> Step:
-            if not isinstance(step, Save):
-                return step
-            return structs.replace(step, model=self._models.instead(step.model, choices))
-
-        return self.histories.with_each(changed, with_prepared)[:max_size]
+    def _possible(self, step: Step, choices: Choices) -> Step:
+        if not isinstance(step, Save):
+            return step
+        return structs.replace(step, model=self._models.instead(step.model, choices))
 
     def _play(self, steps: list[Step]) -> tuple[str, ...]:
         context = CaseContext(_Header(), self._subject)

@@ -59,8 +59,18 @@ class Histories(Generic[Step]):
         except UNREADABLE:
             return None
 
-    def mutated(self, data: bytes, choices: Choices, seeds: Sequence[bytes], max_size: int) -> bytes:
-        """Put steps in, leave one out, move, double or change one, rename a thing, or go on as another history does."""
+    def mutated(
+        self,
+        data: bytes,
+        choices: Choices,
+        seeds: Sequence[bytes],
+        max_size: int,
+        possible: Callable[[Step], Step] = lambda step: step,
+    ) -> bytes:
+        """Put steps in, leave one out, move, double or change one, rename a thing, or go on as another history does.
+
+        possible: what takes the place of each step.
+        """
         steps = self.decoded(data)
         if steps is None:
             return data
@@ -80,7 +90,7 @@ class Histories(Generic[Step]):
             steps = self._renamed(steps, steps[place % len(steps)], choices)
         else:
             steps[place % len(steps)] = self._edited(steps[place % len(steps)], choices)
-        return encoded(steps[: self.most])[:max_size]
+        return encoded([*map(possible, steps[: self.most])])[:max_size]
 
     def with_each(self, data: bytes, changed: Callable[[Step], Step]) -> bytes:
         """The input with each of its steps changed; what it was where that changes nothing."""
@@ -246,8 +256,12 @@ class HistoryTarget(ABC, Generic[Step]):
         self._lacking: NotApplicable | NotSupported | None = None
 
     def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
-        """Change steps."""
-        return self.histories.mutated(data, choices, self.seeds, max_size)
+        """Change steps; what the subject is known to refuse makes room for what it has."""
+        return self.histories.mutated(data, choices, self.seeds, max_size, lambda step: self._possible(step, choices))
+
+    def _possible(self, step: Step, choices: Choices) -> Step:
+        """The step, or one in its place where the subject is known to refuse what it is about."""
+        return step
 
     def run(self, data: bytes) -> tuple[str, ...]:
         """Let a history happen, and judge it."""
