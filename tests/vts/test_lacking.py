@@ -41,4 +41,6 @@ def test_a_wrong_answer_is_left_to_the_cases(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(ReferenceDevice, "get_supported_operations", refuses)
     with closing(open_subject("reference", isolation="inprocess")) as subject:
-        require_operation(CaseContext(find(CASE), subject), "ADD")
+        context = CaseContext(find(CASE), subject)
+        require_operation(context, "ADD")
+        assert context.own.models == []
