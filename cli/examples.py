@@ -70,7 +70,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "npu-conformance fuzz triage",
     ),
     "graphs": (
-        "npu-conformance graphs --plugin my_package.driver:plugin --seconds 60",
+        "npu-conformance graphs --plugin my_package.driver:plugin --time 60s",
         "npu-conformance graphs --plugin exec:./my_driver --seeds 0:50 --size large --types float32 quant8",
         "npu-conformance graphs --plugin reference --seeds 7 --operations CONV_2D ADD",
     ),

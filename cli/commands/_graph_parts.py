@@ -57,8 +57,8 @@ def _command(options: argparse.Namespace, shard: str) -> tuple[str, ...]:
     """The arguments of a part."""
     words = ["graphs", *session_options(options).plugin_arguments, "--size", options.size]
     words += ["--shard", shard, "--seed", str(options.seed), "--save", FOLDER, "--tally", f"{FOLDER}/{_TALLY}"]
-    for flag, value in (("--seeds", options.seeds), ("--seconds", options.seconds)):
-        words += [flag, str(value)] if value is not None else []
+    words += ["--seeds", options.seeds] if options.seeds is not None else []
+    words += ["--time", f"{options.time:f}s"] if options.time is not None else []
     for flag, names in (("--operations", options.operations), ("--types", options.types)):
         words += [flag, *names] if names else []
     return tuple(words)

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
+
 from npu_conformance.cli.errors import UsageError
+
+
+def time_in_seconds(text: str) -> float:
+    """Read 90s, 10m or 8h; argparse's way to refuse what is none of these."""
+    from npu_conformance.harness.run.budget import parse_time
+
+    try:
+        return parse_time(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def require_positive(flag: str, number: float | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from npu_conformance.cli.commands._numbers import time_in_seconds
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.cli.examples import FUZZER, shown
 from npu_conformance.fuzz import AREAS
@@ -48,7 +49,11 @@ def _add_campaign(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--beside", metavar="P", default="", help="a second implementation, for `differential`")
     limit = parser.add_mutually_exclusive_group()
     limit.add_argument(
-        "--time", metavar="T", type=_time, default=_SECONDS, help=f"how long: 90s, 10m or 8h (default: {_SECONDS:g}s)"
+        "--time",
+        metavar="T",
+        type=time_in_seconds,
+        default=_SECONDS,
+        help=f"how long: 90s, 10m or 8h (default: {_SECONDS:g}s)",
     )
     limit.add_argument("--runs", metavar="N", type=int, help="instead of a time: one round of N inputs for each fuzzer")
     parser.add_argument(
@@ -59,7 +64,11 @@ def _add_campaign(parser: argparse.ArgumentParser) -> None:
         "(default: the manifest's deadlines; for such an input, 10 s times its time_scale)",
     )
     parser.add_argument(
-        "--jobs", metavar="N", type=int, help="run N rounds at once (default: 1; on a cluster, one for each thread)"
+        "-n",
+        "--jobs",
+        metavar="N",
+        type=int,
+        help="run N rounds at once (default: 1; on a cluster, one for each thread)",
     )
     parser.add_argument(
         "--scheduler", metavar="URL", default="", help="run the rounds on the workers of a Dask scheduler"
@@ -111,12 +120,3 @@ def _list() -> int:
     for name in AREAS:
         print(f"{name:{width}}  {fuzzer_named(name).about}")
     return OK
-
-
-def _time(text: str) -> float:
-    from npu_conformance.harness.run.budget import parse_time
-
-    try:
-        return parse_time(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from npu_conformance.cli.commands._numbers import require_not_negative, require_positive
+from npu_conformance.cli.commands._numbers import require_not_negative, require_positive, time_in_seconds
 from npu_conformance.cli.commands._options import add_plugin_options, add_wire_log_option, session_options
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED, USAGE, exit_code, row
@@ -47,10 +47,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_plugin_options(parser)
     limit = parser.add_mutually_exclusive_group()
     limit.add_argument(
-        "--seconds", metavar="S", type=float, help=f"run seed after seed for S seconds (default: {_SECONDS:g})"
+        "--time",
+        metavar="T",
+        type=time_in_seconds,
+        help=f"run seed after seed for this time, such as 90s, 10m or 8h (default: {_SECONDS:g}s)",
     )
     limit.add_argument("--seeds", metavar="A:B", help="run the seeds from A to B - 1, or the single seed A")
-    parser.add_argument("--seed", metavar="N", type=int, default=0, help="the first seed of --seconds (default: 0)")
+    parser.add_argument("--seed", metavar="N", type=int, default=0, help="the first seed of --time (default: 0)")
     parser.add_argument(
         "--size", choices=("single", "small", "large"), default="small", help="1, 5 or 40 operations (default: small)"
     )
@@ -200,7 +203,7 @@ def _all_seeds(options: argparse.Namespace) -> Iterator[int]:
     if options.seeds is not None:
         yield from _range(options.seeds)
         return
-    ends = time.monotonic() + (_SECONDS if options.seconds is None else options.seconds)
+    ends = time.monotonic() + (options.time or _SECONDS)
     for seed in itertools.count(options.seed):
         if time.monotonic() >= ends:
             return
@@ -222,7 +225,6 @@ def _check(options: argparse.Namespace) -> None:
     from npu_conformance.corpus import strategies
     from npu_conformance.specs.neuralnetworks import catalogue
 
-    require_positive("--seconds", options.seconds)
     require_not_negative("--seed", options.seed)
     if options.seeds is not None:
         _range(options.seeds)

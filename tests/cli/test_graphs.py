@@ -183,7 +183,6 @@ def test_what_is_not_supported_is_no_pass(graphs: Graphs) -> None:
     [
         (("--seeds", "3:3"), "--seeds 3:3: there is no seed from 3 to before 3"),
         (("--seeds", "x"), "--seeds: expected A:B or A, found 'x'"),
-        (("--seconds", "0"), "--seconds: expected a positive number, found 0"),
         (("--seed", "-1"), "--seed: expected a number from 0 up, found -1"),
         (("--types", "float64"), "--types: expected some of float32"),
         (("--operations", "FOO"), "--operations FOO: there is no such operation"),
@@ -201,6 +200,13 @@ def test_bad_input_is_told_in_one_line(graphs: Graphs, arguments: tuple[str, ...
     assert code == 2
     assert message in err
     assert len(err.splitlines()) == 1
+
+
+def test_a_time_needs_its_unit(graphs: Graphs, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as leaving:
+        graphs("--plugin", "reference", "--time", "60")
+    assert leaving.value.code == 2
+    assert "--time: expected a time such as 90s, 15m or 2h, found '60'" in capsys.readouterr().err
 
 
 def counted(out: str) -> list[str]:
