@@ -40,6 +40,7 @@ def execute(options: argparse.Namespace) -> int:
     from msgspec.structs import replace
 
     from npu_conformance.harness.judge import waivers
+    from npu_conformance.harness.report.writing import writing
     from npu_conformance.harness.run import baseline, folders, merging, results
     from npu_conformance.harness.run.executing.executors import EXECUTORS
     from npu_conformance.harness.run.session import conclude
@@ -58,6 +59,8 @@ def execute(options: argparse.Namespace) -> int:
         log = merging.merge(logs, report.path, header.plugin_words)
         outcome = results.build(log, given, compared, must_conform=options.require_conformant)
         summary = conclude(log, outcome, report.path, compared, header.plugin_words)
+        with writing(report.path, "the report"):
+            report.mark(covered if outcome.is_whole else "")
     console = Console(sys.stdout)
     console.say("\n".join(summary.lines(console.paint)))
     if moved:

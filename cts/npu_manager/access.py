@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 
 from npu_conformance.cts.lib.manager_client import (
@@ -25,6 +26,7 @@ from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import SecurityDenied, Unsupported
+from npu_conformance.specs.npu.manager import ManagerControl
 from npu_conformance.specs.npu.types import (
     PERMISSION,
     ROOT_UID,
@@ -72,9 +74,8 @@ def set_policy_when_withdrawn(context: CaseContext) -> None:
     """The permission counts as it is at each call: withdrawn it allows nothing more, and granted again it does."""
     camera = install(context, CAMERA)
     for _ in range(2):
-        control(context).grant_permission(CAMERA, PERMISSION, False)
-        _denied(camera, Policy.BUDGET)
-        control(context).grant_permission(CAMERA, PERMISSION, True)
+        with _without_permission(control(context), CAMERA):
+            _denied(camera, Policy.BUDGET)
         camera.manager.set_policy(Policy.STATUS_QUO, None)
 
 
@@ -84,14 +85,14 @@ def shell_without_permission(context: CaseContext) -> None:
     fixture = ManagerFixture(context)
     app = fixture.app()
     held, shell = app.loads(LARGE), shell_of(context, app.uid)
-    fixture.control.grant_permission(app.uid, PERMISSION, False)
-    for command in ("set-status-quo-policy", "set-turn-taking-policy", "set-budget-policy"):
-        try:
-            code = shell(command).exit_code
-        except SecurityDenied:
-            continue
-        checks.that(code != 0, f"cmd npu {command} without the permission: expected an exit code other than 0, found 0")
-    fixture.control.grant_permission(app.uid, PERMISSION, True)
+    with _without_permission(fixture.control, app.uid):
+        for command in ("set-status-quo-policy", "set-turn-taking-policy", "set-budget-policy"):
+            try:
+                code = shell(command).exit_code
+            except SecurityDenied:
+                continue
+            what = f"cmd npu {command} without the permission"
+            checks.that(code != 0, f"{what}: expected an exit code other than 0, found 0")
     held.receives(GRANT)
 
 
@@ -101,15 +102,14 @@ def calls_without_permission(context: CaseContext) -> None:
     camera = install(context, CAMERA)
     request = ModelLoadRequest(1)
     listener = camera.granted(request)
-    control(context).grant_permission(CAMERA, PERMISSION, False)
     calls: dict[str, Callable[[], None]] = {
         "requestCanLoadModel": lambda: camera.request(ModelLoadRequest(2)),
         "cancelModelLoad": lambda: camera.manager.cancel_model_load(request),
         "notifyModelLoaded": lambda: listener.notify_model_loaded(request),
         "notifyModelUnloaded": lambda: listener.notify_model_unloaded(request),
     }
-    permissive = [name for name, call in calls.items() if not is_denied(call)]
-    control(context).grant_permission(CAMERA, PERMISSION, True)
+    with _without_permission(control(context), CAMERA):
+        permissive = [name for name, call in calls.items() if not is_denied(call)]
     camera.flush()
     if permissive:
         context.warn_quality(f"callable without {PERMISSION}: {', '.join(permissive)}")
@@ -125,13 +125,22 @@ def rejected_caller_is_not_ranked(context: CaseContext) -> None:
     request = ModelLoadRequest(1)
     with recording_hal(fixture) as hal:
         before = hal.table.get(app.uid)
-        fixture.control.grant_permission(app.uid, PERMISSION, False)
         calls = (app.client.request, app.client.manager.cancel_model_load)
-        denied = [is_denied(partial(call, request)) for call in calls]
-        fixture.control.grant_permission(app.uid, PERMISSION, True)
+        with _without_permission(fixture.control, app.uid):
+            denied = [is_denied(partial(call, request)) for call in calls]
         fixture.settle()
         if all(denied) and (found := hal.table.get(app.uid)) != before:
             context.warn_quality(f"a rejected caller was given {found}; before its calls it had {before}")
+
+
+@contextmanager
+def _without_permission(manager_control: ManagerControl, uid: int) -> Iterator[None]:
+    """The app lacks the permission meanwhile, and has it again behind this, whatever happens."""
+    manager_control.grant_permission(uid, PERMISSION, False)
+    try:
+        yield
+    finally:
+        manager_control.grant_permission(uid, PERMISSION, True)
 
 
 def _denied(client: Client, policy: int, parameters: PolicyParameters | None = None) -> None:

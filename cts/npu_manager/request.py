@@ -166,10 +166,11 @@ def null_callback(context: CaseContext) -> None:
     app = ManagerFixture(context).app()
     try:
         app.client.manager.request_can_load_model(ModelLoadRequest(1, LARGE), None)
-        context.warn_quality("a request without a callback is accepted")
-        app.client.manager.cancel_model_load(ModelLoadRequest(1, LARGE))
     except IllegalArgument:
         pass
+    else:
+        context.warn_quality("a request without a callback is accepted")
+        app.client.manager.cancel_model_load(ModelLoadRequest(1, LARGE))
     app.asks(LARGE, identifier=1).receives(GRANT)
 
 

@@ -14,7 +14,6 @@ import msgspec
 
 from npu_conformance.harness.judge.tolerance import (
     BOOLS,
-    FLOATS,
     ORDINARY,
     Circumstances,
     Floor,
@@ -89,7 +88,7 @@ def check_output(
         waived = context.waived_tolerances()
         if not waived:
             raise failure
-        floors = [rules.widened(one, operand_type in FLOATS) for one in waived]
+        floors = [rules.widened(one, operand_type) for one in waived]
         compared = (compare(what, actual, expected, operand_type, widened) for widened in floors)
         nearest = min(compared, key=lambda one: one.failing)
         if nearest.failing:

@@ -158,7 +158,8 @@ def _reduction_length(vector: Vector, example: Example, output: str) -> int:
     if vector.operation in _REDUCTIONS:
         return max(sizes[0] // max(example.outputs[output].size, 1), 1)
     if vector.operation == "BATCH_MATMUL":
-        first, _, turned, _ = _values(vector, example).values()
+        values = _values(vector, example)
+        first, _, turned, _ = (values[name] for name in vector.operations[0].inputs)
         inner: int = first.shape[-2 if turned else -1]
         return inner
     if vector.operation in _RECURRENT:

@@ -79,9 +79,9 @@ class Floor(msgspec.Struct, frozen=True):
     aosp: Tolerance | None
     in_aosp: bool = True
 
-    def widened(self, waived: ToleranceOfWaiver, is_float: bool) -> Floor:
-        """The floor with what a waiver allows on top."""
-        atol, rtol = (waived.atol, waived.rtol) if is_float else (float(waived.lsb), 0.0)
+    def widened(self, waived: ToleranceOfWaiver, operand_type: int) -> Floor:
+        """The floor with what a waiver allows on top for a type."""
+        atol, rtol = _waived(waived, operand_type)
         judged = Tolerance(max(self.judged.atol, atol), max(self.judged.rtol, rtol), waived.waiver, self.judged)
         return replace(self, judged=judged)
 
@@ -110,6 +110,15 @@ def floor(operand_type: int, circumstances: Circumstances) -> Floor:
         return Floor(own, own, None, in_aosp=False)
     judged, strict = _rules(operand_type, circumstances)
     return Floor(judged, strict, None if operand_type in _AOSP_REFUSES else judged, circumstances.in_aosp)
+
+
+def _waived(waived: ToleranceOfWaiver, operand_type: int) -> tuple[float, float]:
+    """What a waiver allows of atol and rtol. Types of extensions are measured as their catalogues do it."""
+    if operand_type in BOOLS:
+        return 0.0, 0.0
+    if operand_type in FLOATS or isinstance(operand_type, ExtensionOperandType):
+        return waived.atol, waived.rtol
+    return float(waived.lsb), 0.0
 
 
 def _rules(operand_type: int, circumstances: Circumstances) -> tuple[Tolerance, Tolerance]:

@@ -283,7 +283,7 @@ class Session:
         summary = conclude(log, outcome, folder, self._baseline, self.options.plugin_words)
         if self._report is not None:
             with writing(self._report.path, "the report"):
-                self._report.mark(self._covered if outcome.complete and not log.left_out else "")
+                self._report.mark(self._covered if outcome.is_whole else "")
         return replace(summary, notice=self._notice)
 
     def close_subject(self) -> None:

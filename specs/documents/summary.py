@@ -125,6 +125,11 @@ class Results(Document, frozen=True):
     plugin_words: str = ""
 
     @property
+    def is_whole(self) -> bool:
+        """Whether the run came to its end, and left nothing of its selection out."""
+        return self.complete and not self.left_out
+
+    @property
     def judged_as(self) -> str:
         """What the subject is judged as, such as `HAL 1.3`."""
         return judged_as(self.manifest, self.hal_version)

@@ -14,7 +14,10 @@ NotNegative = Annotated[float, Meta(ge=0)]
 
 
 class WaivedTolerance(Document, frozen=True, omit_defaults=True):
-    """How far a waived output may be off: floats by atol + rtol * |expected|, other numbers by lsb steps."""
+    """How far a waived output may be off: floats and types of extensions by atol + rtol * |expected|.
+
+    Other numbers may be off by lsb steps, booleans not at all.
+    """
 
     atol: NotNegative = 0.0
     rtol: NotNegative = 0.0

@@ -18,6 +18,7 @@ from npu_conformance.corpus.importers.aosp import importing
 from npu_conformance.harness.judge.outcome_table import USAGE
 from npu_conformance.harness.run import commands, failures, workers
 from npu_conformance.harness.run.commands import Ended
+from npu_conformance.vts.lib import accepted_operations
 
 DRIVER = ("--plugin", "graph_drivers:plugin", "--isolation", "inprocess", "--plugin-option")
 SEAM = ("--operations", "ADD", "MUL", "--types", "float32", *DRIVER[:-1])
@@ -150,6 +151,17 @@ def test_a_failure_file_that_cannot_be_written_is_one_line(
 
 
 NARROW = ("--plugin", "narrow_drivers:plugin", "--isolation", "inprocess", "--plugin-option", "type=TENSOR_FLOAT32")
+
+
+def test_a_bug_of_the_suite_is_no_answer_of_the_device(graphs: Graphs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it accepts is asked before the first graph."""
+
+    def broken(*_: object) -> None:
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(accepted_operations, "build_model", broken)
+    code, _, err = graphs(*NARROW, "--plugin-option", "operations=ADD", "--seeds", "0")
+    assert (code, "KeyError: 'a bug'" in err) == (3, True)
 
 
 def test_graphs_are_drawn_from_what_the_device_accepts(graphs: Graphs) -> None:

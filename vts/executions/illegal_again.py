@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
@@ -105,6 +106,7 @@ def computed_shape(context: CaseContext) -> None:
             run = bind(context, prepared_model, request, executor=executor)
             for turn, shape in enumerate(((4, 3), (3, 3), (4, 3), (5, 3), (4, 4), (2, 6))):
                 sizes.write(0, struct.pack("<4i", shape[0], 1, 0, shape[1] - 1))
+                output.write(0, bytes([FILL]) * 4 * _ELEMENTS)
                 what = f"{executor} execution whose model computes the shape {shape} of {_ELEMENTS} elements"
                 if _is_computed(run(), what, is_legal=shape[0] * shape[1] == _ELEMENTS, turn=turn):
                     checks.equal(bytes(output.read(0, 48)), _floats(range(_ELEMENTS)), f"output of {what}")

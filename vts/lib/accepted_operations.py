@@ -10,6 +10,8 @@ from npu_conformance.corpus import vectors
 from npu_conformance.corpus.random_graphs import official
 from npu_conformance.corpus.vectors import VectorHeader
 from npu_conformance.corpus.wire_model import build_model
+from npu_conformance.harness.judge.classification import classify_exception
+from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.vts.lib.lacking import forms_of
 
 if TYPE_CHECKING:
@@ -37,8 +39,10 @@ def accepted(subject: SubjectHandle, types: Sequence[str] = ()) -> Accepted | No
             for header in _asked(subject, name, wanted):
                 if not _results(header) <= found.get(name, set()) and _accepts(subject, header):
                     found.setdefault(name, set()).update(_results(header))
-    except Exception:  # whatever it is, the graphs will find it
-        subject.restart()
+    except Exception as error:
+        if classify_exception(error).outcome is Outcome.SUITE_ERROR:
+            raise
+        subject.restart()  # the graphs will find what is wrong with the device
         return None
     kinds = set().union(*found.values())
     spelt = tuple(name for name, kind in known.items() if kind in kinds and (not types or name in types))

@@ -7,7 +7,7 @@ from msgspec import Struct
 from npu_conformance.corpus.vectors import Example, Vector
 from npu_conformance.corpus.wire_model import BuiltRequest, build_request
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.outputs import judge
+from npu_conformance.harness.judge.outputs import FILL, judge
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import Execution
 from npu_conformance.harness.subject.pools import Pool
@@ -29,9 +29,9 @@ class BoundRequest(Struct, frozen=True):
         return self.built.request(*pools)
 
     def put(self, context: CaseContext, example: Example) -> None:
-        """Write the inputs of an example, and clear what the last execution left."""
+        """Write the inputs of an example, and fill the outputs with what no execution has left."""
         self.inputs.write(0, build_request(self.vector, example, context.version).input_data)
-        self.outputs.write(0, bytes(self.built.output_size))
+        self.outputs.write(0, bytes([FILL]) * self.built.output_size)
 
     def check(self, context: CaseContext, example: Example, execution: Execution, what: str) -> None:
         """Fail unless the outputs are those of the example, in their shapes."""

@@ -14,7 +14,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.compare import RunningCase
 from npu_conformance.harness.judge.origin import is_of_plugin
 from npu_conformance.harness.judge.refusals import judge_taken
-from npu_conformance.harness.judge.verdicts import CaseEnded, Failed, NotSupported, Refused
+from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung, NotSupported, Refused
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import request_of, timing_rules
 from npu_conformance.harness.run.executing.executors import execute, executors
@@ -123,6 +123,8 @@ def _rejects(context: CaseContext, model: Model) -> bool:
     """True where prepareModel does not take the model; one that cannot even be asked takes it."""
     try:
         return context.prepare(model).launch_status == ErrorStatus.INVALID_ARGUMENT
+    except (Crashed, Hung):
+        raise
     except (CaseEnded, InterfaceError):
         return False
 

@@ -17,6 +17,7 @@ from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.vector_verdicts import Verdicts
 from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.extension_codes import ExtensionOperandType
 from npu_conformance.specs.versions import NEWEST
 
 if TYPE_CHECKING:
@@ -175,6 +176,20 @@ def test_a_waived_tolerance_lets_through_just_what_it_says(subject: Any) -> None
     assert context.own.excused is not None
     with pytest.raises(Failed, match="even with a waiver's tolerance"):
         check_output(context, "y", arrays[0] + 1, arrays[1], T.TENSOR_QUANT8_ASYMM)
+
+
+def test_a_waived_tolerance_of_a_type_of_an_extension_is_measured_as_its_catalogue_does(subject: Any) -> None:
+    own = ExtensionOperandType.make(1 << 16, "EXAMPLE", (0.0, 0.0))
+    arrays = np.array([1.2]), np.array([1.0])
+    check_output(trial_with(subject, ToleranceOfWaiver(atol=0.5)), "y", *arrays, own)
+    with pytest.raises(Failed):
+        check_output(trial_with(subject, ToleranceOfWaiver(lsb=1)), "y", *arrays, own)
+
+
+def test_no_waived_tolerance_covers_a_wrong_boolean(subject: Any) -> None:
+    context = trial_with(subject, ToleranceOfWaiver(atol=1.0, lsb=1))
+    with pytest.raises(Failed, match="even with a waiver's tolerance"):
+        check_output(context, "y", np.array([1], np.uint8), np.array([0], np.uint8), T.TENSOR_BOOL8)
 
 
 def test_a_message_says_which_tolerance_is_a_waivers(subject: Any) -> None:

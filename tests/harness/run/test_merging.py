@@ -87,6 +87,16 @@ def test_a_shard_that_was_cut_off_leaves_the_whole_cut_off(tmp_path: Path) -> No
     assert [each.case for each in outcome.not_run] == ["vts.queries.b"]
 
 
+@pytest.mark.parametrize("is_cut_off", [False, True])
+def test_a_merged_report_outlives_parts_where_the_run_came_to_its_end(tmp_path: Path, is_cut_off: bool) -> None:
+    one, two = (shard(tmp_path / str(at), f"{at}/2", verdict(str(at))) for at in (1, 2))
+    if is_cut_off:
+        lines = (two / EVENTS).read_text().splitlines(keepends=True)
+        (two / EVENTS).write_text("".join(lines[:1]))
+    main(["merge", str(one), str(two), "--report", str(tmp_path / "whole")])
+    assert bool((tmp_path / "whole" / ".run").read_text()) is not is_cut_off
+
+
 @pytest.mark.parametrize(
     ("shards", "seeds", "problem"),
     [
