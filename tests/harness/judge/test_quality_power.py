@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from float32_vectors import Listener, in_float32
+from msgspec.structs import replace
 
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors import Vector
@@ -56,6 +57,16 @@ def through_half(values: Array) -> Array:
     """Float32 that came through float16."""
     with np.errstate(over="ignore"):
         return values.astype(np.float16).astype(np.float32)
+
+
+def test_an_operand_that_is_used_twice_changes_no_judgement() -> None:
+    vector = vectors.load("BATCH_MATMUL", "float32_rank2_wide_a_b")
+    (operation,) = vector.operations
+    twice = replace(operation, inputs=(*operation.inputs[:3], operation.inputs[2]))
+    operands = {name: operand for name, operand in vector.operands.items() if name != operation.inputs[3]}
+    shared = replace(vector, operations=(twice,), operands=operands)
+    for change in (np.positive, through_half):
+        assert findings(shared, change) == findings(vector, change)
 
 
 def drifted(values: Array) -> Array:
