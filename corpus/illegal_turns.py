@@ -17,6 +17,7 @@ from npu_conformance.corpus.other_parameters import asking_for_parameters
 from npu_conformance.corpus.several_shapes import is_simple, opened
 from npu_conformance.corpus.turns import DATA, legal_headers
 from npu_conformance.corpus.variations import allowed
+from npu_conformance.corpus.vector_types import ANDROID
 from npu_conformance.corpus.vectors import Example, Vector, VectorHeader
 from npu_conformance.corpus.wire_model import wire_operand
 from npu_conformance.specs.neuralnetworks import catalogue, rules
@@ -28,9 +29,6 @@ from npu_conformance.specs.versions import Version
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
-
-_TAKER = "android"
-"""The implementation that passes all of AOSP's tests, as `taken_by` names it."""
 
 _MOST = 8
 """So many illegal requests are made of one model; each is of another input, as far as there are so many."""
@@ -129,8 +127,14 @@ def _turned(vector: Vector, version: Version, others: Callable[[Vector, str], Ar
         if (example := _first_refused(vector, name, kind, version, must))
     ]
     if found:
-        chosen = found[:: -(-len(found) // _MOST)]
+        chosen = _spread(found)
         yield replace(opened(vector, [legal, *chosen]), examples=(legal, *chosen))
+
+
+def _spread(found: Sequence[Example]) -> list[Example]:
+    """No more than _MOST of them, from the first on."""
+    count = min(len(found), _MOST)
+    return [found[at * len(found) // count] for at in range(count)]
 
 
 def _first_refused(
@@ -143,7 +147,7 @@ def _first_refused(
 
 def _kept_by_all(operation: str) -> set[str]:
     """The clauses of an operation that every implementation has to keep, and of which none is known that does not."""
-    taken = {one.rejected.clause for one in vectors.headers(operation) if one.rejected and _TAKER in one.taken_by}
+    taken = {one.rejected.clause for one in vectors.headers(operation) if one.rejected and ANDROID in one.taken_by}
     return {one.id for one in rules.clauses(operation) if one.basis == "both"} - taken
 
 
@@ -222,4 +226,4 @@ def _lacking(vector: Vector) -> Iterator[Vector]:
     ]
     if names:
         others = [Example({one: array for one, array in legal.inputs.items() if one != name}, {}) for name in names]
-        yield replace(vector, examples=(legal, *others[:: -(-len(others) // _MOST)]))
+        yield replace(vector, examples=(legal, *_spread(others)))

@@ -92,6 +92,10 @@ class Example(msgspec.Struct, frozen=True, eq=False):
     outputs: Mapping[str, Array]
 
 
+ANDROID = "android"
+"""Android's own implementation, which passes all of its own tests, as `taken_by` names it."""
+
+
 class Rejected(msgspec.Struct, frozen=True):
     """What must be rejected, and when: model (at preparation) or execution (there at the latest).
 

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from npu_conformance.corpus import vectors
+from npu_conformance.corpus.vector_types import ANDROID
 from npu_conformance.corpus.vectors import VectorHeader
 from npu_conformance.faults.boundary import FaultyDevice
 from npu_conformance.faults.factories import faulty_device
 from npu_conformance.faults.fault import Edited, Fault
 from npu_conformance.faults.source_edits import SourceEdit
-from npu_conformance.harness.judge.refusals import ANDROID
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.neuralnetworks.rules.clause import Clause
 from npu_conformance.specs.neuralnetworks.validate import structural_rules

@@ -130,13 +130,13 @@ def referenced(context: CaseContext) -> None:
 @cases.case("graphs.nested", "NNHAL-CONTROLFLOW-016", since=Version.V1_3)
 def nested(context: CaseContext) -> None:
     """Graphs are nested twelve deep, and each adds its constant."""
-    chosen, end = addition.supported(context), (1.0, 0.25)
+    chosen, total = addition.supported(context), (1.0, 0.25)
     added = many.STEPS + many.STEPS[:5]
     model = prepared_or_unsupported(context, many.nested(chosen, added))
-    (found,) = many.computed(context, model, [chosen.packed(end)], [SIZE], "execution of nested graphs")
+    (found,) = many.computed(context, model, [chosen.packed(total)], [SIZE], "execution of nested graphs")
     for one in added:
-        end = addition.plus(end, one)
-    chosen.check(found, end, "sum of all graphs", len(added))
+        total = addition.plus(total, one)
+    chosen.check(found, total, "sum of all graphs", len(added))
 
 
 @cases.case("graphs.carried", "NNHAL-CONTROLFLOW-017", since=Version.V1_3)

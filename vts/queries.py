@@ -6,7 +6,6 @@ AOSP asks for version string, type, extensions and cache files in the 1.2 suite 
 from __future__ import annotations
 
 import contextlib
-import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -50,7 +49,7 @@ def capabilities_positive(context: CaseContext) -> None:
     for name, info in _performances(context.device.get_capabilities()):
         for field in ("exec_time", "power_usage"):
             value = getattr(info, field)
-            checks.that(value > 0 and not math.isnan(value), f"{name}.{field}: expected > 0, found {value}")
+            checks.that(value > 0, f"{name}.{field}: expected > 0, found {value}")
 
 
 @cases.case(

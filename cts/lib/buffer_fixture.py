@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import itertools
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
 from msgspec.structs import replace
 
+from npu_conformance.cts.lib.manager_client import pass_time, renew
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
-from npu_conformance.specs.errors import DeadObject, IllegalArgument, InterfaceError, ServiceError, Unsupported
+from npu_conformance.specs.errors import DeadObject, InterfaceError, ServiceError, Unsupported
 from npu_conformance.specs.neuralnetworks.types import CacheHandle, Memory
 from npu_conformance.specs.npu.buffers import (
     Allocator,
@@ -42,7 +43,6 @@ CALLBACK_SECONDS = 5.0
 PLACES = tuple(itertools.product(range(4), tuple(BufferType)[1:]))
 """Devices and types of buffers at which a case looks for support."""
 _PRIORITY = 500
-_CLOCK_STEP_NS = 1_000_000_000
 _MARKER = 0x7EAD_BEA7_0000
 """First of the ids with which `BufferApp.flush` asks for nothing; no case uses them."""
 
@@ -245,7 +245,7 @@ class BufferApp:
     def close(self) -> None:
         """Free what a case has left, so that the next finds it free, however late the service notices a death."""
         identifiers = (*self._asked, *(answer.id for answer in self.recorder.answers))
-        with contextlib.suppress(InterfaceError, CaseEnded):
+        with suppress(InterfaceError, CaseEnded):
             self.allocator.put_buffers(identifiers)
 
     def _last(self, identifier: int) -> Answer:
@@ -299,21 +299,11 @@ def whole_pages(size: int) -> int:
     return -(-size // LARGEST_PAGE) * LARGEST_PAGE
 
 
-def pass_time(context: CaseContext) -> None:
-    """Let a virtual clock run a second, so that what is due happens; real time passes by itself."""
-    control = context.subject.interfaces.manager_control
-    if context.manifest.virtual_clock and control is not None:
-        control.advance_clock(_CLOCK_STEP_NS)
-
-
 def fresh_process(context: CaseContext, uid: int) -> None:
     """Have an app installed where the subject can install apps: its earlier process is gone with what it had."""
-    control = context.subject.interfaces.manager_control
-    if control is None:
-        return
-    with contextlib.suppress(IllegalArgument):
-        control.remove_app(uid)
-    control.install_app(uid, f"android.npumanager.testapp{uid}", True, 37)
+    manager_control = context.subject.interfaces.manager_control
+    if manager_control is not None:
+        renew(manager_control, uid)
 
 
 def pattern(seed: int, length: int) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
 from typing import TypeVar
 
 from npu_conformance.harness.judge import checks
@@ -38,12 +39,12 @@ from npu_conformance.specs.npu.types import (
 __all__ = [
     "CANCELLED", "COMPLETE", "GRANT", "PARKED", "WAIT", "CallbackRecorder", "Client", "Event", "Kind", "Notification",
     "answered", "barrier", "control", "install", "install_only", "is_denied", "is_live", "opportunistic_of",
-    "package_of", "pass_time",
+    "package_of", "pass_time", "renew",
 ]  # fmt: skip
 CAMERA = 10_101
 ASSISTANT = 10_102
-CALLBACK_SECONDS = 2.0
-"""How long a callback may take, before time_scale; CTS waits as long for a grant."""
+_GRANT_SECONDS = 2.0
+"""How long an app's own callback may take, before time_scale; CTS waits as long for a grant."""
 _CLOCK_STEP_NS = 1_000_000_000
 _NOBODY = 10_199
 _LOOK_SECONDS = 0.001
@@ -98,7 +99,7 @@ class Client:
     def awaited(self, find: Callable[[], Event | None], what: str) -> Event:
         """Let time pass until `find` finds an event; Failed where it does not in time."""
         pass_time(self.context)
-        seconds = CALLBACK_SECONDS * self.context.manifest.time_scale
+        seconds = _GRANT_SECONDS * self.context.manifest.time_scale
         self.context.subject.wait_until(lambda: find() is not None, seconds)
         event = find()
         if event is None:
@@ -159,10 +160,16 @@ def install_only(
 ) -> Client:
     """The same under whatever policy there is."""
     manager_control = control(context)
-    _remove(manager_control, uid)
-    manager_control.install_app(uid, package_of(uid), declares, target_sdk)
+    renew(manager_control, uid, declares=declares, target_sdk=target_sdk)
     manager_control.grant_permission(uid, PERMISSION, permitted)
     return Client(context, uid)
+
+
+def renew(manager_control: ManagerControl, uid: int, *, declares: bool = True, target_sdk: int = BLOCKING_SDK) -> None:
+    """Install an app afresh, without permissions: its earlier process is gone with what it had."""
+    with suppress(IllegalArgument):  # no case ran with this uid before: nothing to remove
+        manager_control.remove_app(uid)
+    manager_control.install_app(uid, package_of(uid), declares, target_sdk)
 
 
 def package_of(uid: int) -> str:
@@ -222,15 +229,9 @@ def is_denied(call: Callable[[], object]) -> bool:
 
 def pass_time(context: CaseContext) -> None:
     """Let a virtual clock run a second, so that what is due happens; real time passes by itself."""
-    if context.manifest.virtual_clock:
-        control(context).advance_clock(_CLOCK_STEP_NS)
-
-
-def _remove(manager_control: ManagerControl, uid: int) -> None:
-    try:
-        manager_control.remove_app(uid)
-    except IllegalArgument:  # no case ran with this uid before: nothing to remove
-        return
+    manager_control = context.subject.interfaces.manager_control
+    if context.manifest.virtual_clock and manager_control is not None:
+        manager_control.advance_clock(_CLOCK_STEP_NS)
 
 
 def opportunistic_of(context: CaseContext) -> int:

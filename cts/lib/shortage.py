@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from npu_conformance.cts.lib.buffer_fixture import MIB, PAGE, BufferApp, is_rejected, pass_time
+from npu_conformance.cts.lib.buffer_fixture import MIB, PAGE, BufferApp, is_rejected
+from npu_conformance.cts.lib.manager_client import pass_time
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.specs.npu.buffers import NpuBuffer, Protection

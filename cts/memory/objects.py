@@ -22,7 +22,7 @@ cases = CaseGroup("cts.memory.objects", interface="runtime")
 _PAGE = 4096
 _PART = 1 << 16
 """Of mapped memory: a multiple of every size of pages, as its offset has to be."""
-_READ, _READ_WRITE = 1, 3
+_READ = 1
 _CONTENT = packed(FIRST) + packed(SECOND) + bytes(8)
 
 

@@ -15,9 +15,9 @@ from npu_conformance.cts.lib.buffer_fixture import (
     check_errno,
     errno_raised,
     is_rejected,
-    pass_time,
     pattern,
 )
+from npu_conformance.cts.lib.manager_client import pass_time
 from npu_conformance.cts.lib.shortage import most
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable

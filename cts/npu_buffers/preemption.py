@@ -17,10 +17,10 @@ from npu_conformance.cts.lib.buffer_fixture import (
     BufferApp,
     check_errno,
     errno_raised,
-    pass_time,
     pattern,
     raises_errno,
 )
+from npu_conformance.cts.lib.manager_client import pass_time
 from npu_conformance.cts.lib.shortage import most
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable

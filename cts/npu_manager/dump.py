@@ -32,8 +32,8 @@ def another_user(context: CaseContext) -> None:
     _has_priority(dumped, app.uid, package_of(app.uid), VISIBLE)
 
 
-def _has_priority(dump: ManagerDump, uid: int, package: str, importance: Importance) -> None:
-    found = [(line.package, line.priority) for line in dump.priorities if line.uid == uid]
+def _has_priority(dumped: ManagerDump, uid: int, package: str, importance: Importance) -> None:
+    found = [(line.package, line.priority) for line in dumped.priorities if line.uid == uid]
     checks.equal(found, [(package, importance)], f"package and priority of uid {uid} in the dump")
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from npu_conformance.corpus.vector_types import ANDROID
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.harness.judge.compare import RunningCase
 from npu_conformance.harness.judge.verdicts import Failed
-
-ANDROID = "android"
-"""Android's own implementation, which passes all of its own tests, as `taken_by` names it."""
 
 
 def judge_taken(context: RunningCase, vector: Vector, who: str) -> None:

@@ -21,11 +21,11 @@ from npu_conformance.cli.commands._witness_tally import Tally
 from npu_conformance.cli.main import main
 from npu_conformance.corpus import disagreements, generators, vectors, witnesses
 from npu_conformance.corpus.generators import unreached
+from npu_conformance.corpus.vector_types import ANDROID
 from npu_conformance.corpus.vectors import Example, Vector, writing
 from npu_conformance.corpus.vectors.broken_clauses import broken_clauses
 from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.harness.judge.outcome_table import USAGE, WRONG
-from npu_conformance.harness.judge.refusals import ANDROID
 from npu_conformance.harness.run import index
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.specs.documents import DocumentError

@@ -15,6 +15,7 @@ from npu_conformance.specs.versions import Version
 MILLISECOND = 1_000_000
 _HOUR = 3603 * 1000 * MILLISECOND
 """And three seconds, so that the lower 32 bits of its nanoseconds are negative: who keeps only them has missed it."""
+_LONG_PAST = {"zero": 0, "past": 1}
 _AHEAD = {"now": 0, "short": 5 * MILLISECOND, "soon": 20 * MILLISECOND, "late": 2000 * MILLISECOND, "hour": _HOUR}
 
 LIMITED = ("zero", "now", "short", "soon", "past")
@@ -35,8 +36,8 @@ def deadline(name: str, version: Version) -> int:
         return NO_DEADLINE
     if name == "maximum":
         return 2**63 - 1 if version.is_aidl else 2**64 - 1
-    if name in ("zero", "past"):
-        return ("zero", "past").index(name)
+    if name in _LONG_PAST:
+        return _LONG_PAST[name]
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) + _AHEAD[name]
 
 

@@ -6,7 +6,6 @@ runs themselves, which are bursts of inferences, are judged on any clock (vts.np
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 
 from npu_conformance.harness.judge import checks
@@ -25,7 +24,13 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     Notification,
     Recorder,
 )
-from npu_conformance.vts.lib.npu_scheduling.fixture import SLACK_MS, SchedulingFixture, config, scheduling_fixture
+from npu_conformance.vts.lib.npu_scheduling.fixture import (
+    SLACK_MS,
+    SchedulingFixture,
+    config,
+    gaps_ms,
+    scheduling_fixture,
+)
 
 cases = CaseGroup("vts.npu_scheduling.debounce", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
@@ -152,11 +157,7 @@ def zero_withholds_nothing(context: CaseContext) -> None:
         npu.settle(0)
         received = camera.received()
         checks.equal(received, list(UNDISTURBED) * (len(received) // len(UNDISTURBED)), "events of two runs")
-        gaps = [
-            after.work.timestamp_ms - before.work.timestamp_ms
-            for before, after in itertools.pairwise(camera.events())
-            if before.event_type == "ended"
-        ]
+        gaps = gaps_ms(camera.events())
         checks.that(max(gaps, default=0) > _GAP_MS // 2, f"gap of {_GAP_MS} ms between two runs: it is bridged")
 
 
