@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from msgspec.structs import replace
 from operation_calls import Broken, Call, Given, view
 
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.neuralnetworks.validate import check_operation
 from npu_conformance.specs.versions import Version
+
+
+@dataclass(frozen=True)
+class Edits:
+    """Makes edits of sound calls, which are there by operation."""
+
+    sound: Mapping[str, Call]
+
+    def broken(self, clause: str, changes: Call, sound: Call | None = None, version: Version = Version.FL8) -> Broken:
+        """An edit of a sound call, of the operation's own by default, that breaks a clause."""
+        return Broken(clause, changes, self.sound[clause.partition(".")[0]] if sound is None else sound, version)
+
+    def rows(self, *numbers: str, **changes: Given) -> list[Broken]:
+        """The same edit for clauses of several operations."""
+        return [self.broken(number, changes) for number in numbers]
 
 
 def broken_by(operation: str, version: Version, call: Call) -> list[str]:

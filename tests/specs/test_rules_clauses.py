@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from operation_calls import OMITTED, Broken, Call, Given, f, i, n, q, r, s, t, v
-from rule_checks import broken_by, broken_while_unknown, broken_without_and_with, seen_while_unknown
+from operation_calls import OMITTED, Broken, Call, f, i, n, q, r, s, t, v
+from rule_checks import Edits, broken_by, broken_while_unknown, broken_without_and_with, seen_while_unknown
 
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.versions import Version
@@ -70,17 +70,8 @@ SOUND: dict[str, Call] = {
 QUANT_UNARY = {"input": q(2, 3), "out": q(2, 3)}
 INTEGER = {"a": n(2, 3), "b": n(3), "act": i(0), "out": n(2, 3)}
 
-
-def broken(clause: str, changes: Call, sound: Call | None = None, version: Version = Version.FL8) -> Broken:
-    name = clause.partition(".")[0]
-    return Broken(clause, changes, SOUND[name] if sound is None else sound, version)
-
-
-def rows(*numbers: str, **changes: Given) -> list[Broken]:
-    """The same edit for clauses of several operations."""
-    return [broken(number, changes) for number in numbers]
-
-
+EDITS = Edits(SOUND)
+broken, rows = EDITS.broken, EDITS.rows
 FIVE = f(1, 1, 1, 1, 1)
 EMPTY = f(2, 0, shape=(2, 0))
 BROKEN = [

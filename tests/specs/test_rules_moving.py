@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from operation_calls import Broken, Call, Given, f, i, q, v
-from rule_checks import broken_by, broken_while_unknown, broken_without_and_with, seen_while_unknown
+from operation_calls import Broken, Call, f, i, q, v
+from rule_checks import Edits, broken_by, broken_while_unknown, broken_without_and_with, seen_while_unknown
 
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.versions import Version
@@ -40,17 +40,8 @@ BYTES = {name: SOUND[name] | {"values": q(3, 4), "out": q(2, 4)} for name in ("E
 EMPTY = f(shape=(0, 4, 6, 8))
 SHIFTED = {"out": q(1, 2, 2, 4, zero=1)}
 
-
-def broken(clause: str, changes: Call, sound: Call | None = None, version: Version = Version.FL8) -> Broken:
-    name = clause.partition(".")[0]
-    return Broken(clause, changes, SOUND[name] if sound is None else sound, version)
-
-
-def rows(*numbers: str, **changes: Given) -> list[Broken]:
-    """The same edit for clauses of several operations."""
-    return [broken(number, changes) for number in numbers]
-
-
+EDITS = Edits(SOUND)
+broken, rows = EDITS.broken, EDITS.rows
 BROKEN = [
     *rows("DEPTH_TO_SPACE.C1", "SPACE_TO_DEPTH.C1", "BATCH_TO_SPACE_ND.C1", input=f(2, 3, 8), out=f()),
     *rows("SPACE_TO_BATCH_ND.C1", input=f(2, 3, 8), out=f()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from operation_calls import Broken, Call, Given, b, f, i, n, q, r, s, t, v
-from rule_checks import broken_by, broken_while_unknown, broken_without_and_with, seen_while_unknown
+from rule_checks import Edits, broken_by, broken_while_unknown, broken_without_and_with, seen_while_unknown
 
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -45,15 +45,8 @@ SOUND: dict[str, Call] = {
     "FILL": {"dims": v(2, 3), "value": r(1.0), "out": f(2, 3)},
 }
 
-
-def broken(clause: str, changes: Call, sound: Call | None = None, version: Version = Version.FL8) -> Broken:
-    name = clause.partition(".")[0]
-    return Broken(clause, changes, SOUND[name] if sound is None else sound, version)
-
-
-def rows(*numbers: str, **changes: Given) -> list[Broken]:
-    """The same edit for clauses of several operations."""
-    return [broken(number, changes) for number in numbers]
+EDITS = Edits(SOUND)
+broken, rows = EDITS.broken, EDITS.rows
 
 
 def all_of(number: str, names: tuple[str, ...], **changes: Given) -> list[Broken]:

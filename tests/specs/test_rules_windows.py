@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from operation_calls import Broken, Call, Given, b, channels, f, i, n, q, r, v
-from rule_checks import broken_by, broken_while_unknown, broken_without_and_with, seen_while_unknown
+from rule_checks import Edits, broken_by, broken_while_unknown, broken_without_and_with, seen_while_unknown
 
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.versions import Version
@@ -80,15 +80,8 @@ EXPLICIT = windowed({"filter": f(2, 2, 2, 3), "bias": f(2)}, f(1, 5, 5, 2), IMAG
 EXPLICIT |= {"nchw": b(False), "out": EXPLICIT.pop("out")}
 QUANT_DENSE = {"input": q(2, 3), "weights": q(4, 3), "bias": n(4, scale=0.25), "act": i(0), "out": q(2, 4, scale=1.0)}
 
-
-def broken(clause: str, changes: Call, sound: Call | None = None, version: Version = Version.FL8) -> Broken:
-    name = clause.partition(".")[0]
-    return Broken(clause, changes, SOUND[name] if sound is None else sound, version)
-
-
-def rows(*numbers: str, **changes: Given) -> list[Broken]:
-    """The same edit for clauses of several operations."""
-    return [broken(number, changes) for number in numbers]
+EDITS = Edits(SOUND)
+broken, rows = EDITS.broken, EDITS.rows
 
 
 def resizes(number: str, **changes: Given) -> list[Broken]:

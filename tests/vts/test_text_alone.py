@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from float32_vectors import Listener
 from msgspec.structs import replace
 
 from npu_conformance.corpus import vectors
@@ -12,38 +13,22 @@ from npu_conformance.harness.judge.verdicts import Crashed, Failed
 from npu_conformance.vts.lib.rejection import asked_by_text_alone
 
 
-class Running:
-    """Collects warnings."""
-
-    def __init__(self) -> None:
-        self.warnings: list[str] = []
-
-    def warn_quality(self, message: str) -> None:
-        self.warnings.append(message)
-
-    def waived_tolerances(self) -> tuple[()]:
-        return ()
-
-    def excuse(self, failure: Failed) -> None:
-        raise failure
-
-
 def taken() -> Vector:
     return vectors.load("CONV_2D", "refused_activation_4")
 
 
 def test_a_vector_that_android_takes_is_a_warning() -> None:
-    running = Running()
-    judge_taken(running, taken(), "the device")
-    (warning,) = running.warnings
+    listener = Listener()
+    judge_taken(listener, taken(), "the device")
+    (warning,) = listener.warnings
     assert warning.startswith("the device executes what breaks CONV_2D.C7; Android's own implementation does, too")
 
 
 def test_a_vector_that_android_refuses_is_a_failure() -> None:
-    running = Running()
+    listener = Listener()
     with pytest.raises(Failed, match=r"the device executes what breaks CONV_2D\.C7: expected a rejection, found NONE"):
-        judge_taken(running, replace(taken(), taken_by=()), "the device")
-    assert running.warnings == []
+        judge_taken(listener, replace(taken(), taken_by=()), "the device")
+    assert listener.warnings == []
 
 
 def test_only_vectors_to_be_rejected_are_taken() -> None:
@@ -53,11 +38,11 @@ def test_only_vectors_to_be_rejected_are_taken() -> None:
 
 
 def test_a_failure_inside_becomes_a_warning_and_a_crash_stays() -> None:
-    running = Running()
-    with asked_by_text_alone(running):
+    listener = Listener()
+    with asked_by_text_alone(listener):
         raise Failed("expected INVALID_ARGUMENT, found NONE")
-    assert running.warnings == ["expected INVALID_ARGUMENT, found NONE; only the documents ask for it"]
-    with pytest.raises(Failed), asked_by_text_alone(running, when=False):
+    assert listener.warnings == ["expected INVALID_ARGUMENT, found NONE; only the documents ask for it"]
+    with pytest.raises(Failed), asked_by_text_alone(listener, when=False):
         raise Failed("as always")
-    with pytest.raises(Crashed), asked_by_text_alone(running):
+    with pytest.raises(Crashed), asked_by_text_alone(listener):
         raise Crashed("dead")
