@@ -49,18 +49,18 @@ class Attack:
         job: RoundJob,
         target: Target,
         folder: Path,
-        renew: Callable[[], Target],
+        restart: Callable[[], None],
         process: Callable[[], int],
         coverage: NativeCoverage,
         target_of: Callable[[str], Target],
     ) -> None:
-        """renew: restarts the subject after its death, and makes the target anew. process: the subject's number.
+        """restart: of the subject, after its death. process: the subject's number.
 
         coverage: of the subject's code in C. target_of: the target of any fuzzer.
         """
         self.target = target
         self._folder = folder
-        self._renew = renew
+        self._restart = restart
         self._leaks = LeakWatch(process)
         self._coverage = coverage
         self._current = CurrentInput(folder / CURRENT)
@@ -174,11 +174,15 @@ class Attack:
         if doubt is None or doubt.data == data:
             return False
         if doubt.fuzzer != self._fuzzer:
-            fails = partial(failure, self._target_of(doubt.fuzzer).run)
+            fails = partial(self._fails_of, doubt.fuzzer)
         return all(fails(doubt.data) != name for _ in range(TIMES_GREEN))
 
     def _fails(self, data: bytes) -> str:
         return failure(self._run, data)
+
+    def _fails_of(self, fuzzer: str, data: bytes) -> str:
+        """As `_fails`, of an input of another fuzzer, whose target may ask the subject when it is made."""
+        return failure(lambda data: self._renewing(lambda: self._target_of(fuzzer).run(data)), data)
 
     def _message(self, data: bytes) -> str:
         try:
@@ -190,15 +194,20 @@ class Attack:
     def _run(self, data: bytes) -> None:
         """Run an input while a finding is made smaller: noted, so that a crash of it is attributed too."""
         self._current.begin(data)
+        self._renewing(lambda: self.target.run(data))
+
+    def _renewing(self, run: Callable[[], object]) -> None:
         try:
-            self.target.run(data)
+            run()
         except (Crashed, Hung) as ended:
             self._renew_after(ended)
             raise
 
     def _renew_after(self, ended: Exception) -> None:
+        """Restart a subject that has died. The target stays: engines have it, and it knows what is supported."""
         if isinstance(ended, Crashed | Hung):
-            self.target = self._renew()
+            self._restart()
+            self.target.forget()
 
 
 def leave_out(folder: Path, reason: str) -> None:

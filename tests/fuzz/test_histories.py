@@ -85,6 +85,14 @@ def test_a_thing_that_is_renamed_keeps_its_history() -> None:
     assert [-(2**31), -(2**31), 1, -(2**31)] in ids
 
 
+def test_a_history_that_grows_too_long_loses_steps_and_stays_one() -> None:
+    histories, start = _histories(NAMES), encoded([Use([_KNOWN, _KNOWN], 100)] * 3)
+    for seed in range(100):
+        made = histories.mutated(start, Choices.seeded(seed), [start], 100)
+        assert len(made) <= 100
+        assert histories.decoded(made) is not None
+
+
 def test_a_step_is_said_twice_in_other_words() -> None:
     steps = b'[{"do":"policy"},{"do":"ask","app":2,"id":3,"size":77}]'
     made = {manager_steps.histories.mutated(steps, Choices.seeded(seed), [b"[]"], 10_000) for seed in range(600)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import msgspec
 import pytest
 from edited_source import applied
@@ -11,11 +13,12 @@ from npu_conformance.faults import managers
 from npu_conformance.faults.kill_matrix import PLUGIN
 from npu_conformance.faults.source_edits import EditedFault
 from npu_conformance.fuzz.lib.histories import encoded
-from npu_conformance.fuzz.lib.manager_steps import Ask, Crash, Load, SetPolicy
+from npu_conformance.fuzz.lib.manager_steps import Ask, Crash, Load, SetPolicy, Works
 from npu_conformance.fuzz.lib.manager_target import ManagerTarget
-from npu_conformance.harness.judge.verdicts import CaseEnded
-from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
+from npu_conformance.harness.subject.handle import Application, SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.specs.plugin import Subject
 
 _VARIANTS = (
     "manager-boundary-alone",
@@ -59,6 +62,32 @@ def test_room_is_judged_after_a_death_beside_a_loaded_model(subject: SubjectHand
     dead = (SetPolicy(maximum=8), Ask(0, 1), Load(0, 1), Ask(0, 2), Crash(0))
     with pytest.raises(CaseEnded, match="not granted, though 8 of 8 is free"):
         ManagerTarget(subject).run(encoded((*dead, Ask(1, 1), Ask(1, 2))))
+
+
+@pytest.mark.parametrize("subject", [(PLUGIN, {"fault": "manager-rotation-asks-for-one"})], indirect=True)
+def test_a_turn_that_does_not_end_is_found(subject: SubjectHandle) -> None:
+    loaded = (SetPolicy(maximum=8), Ask(0, 1), Load(0, 1), Ask(0, 2), Load(0, 2))
+    with pytest.raises(CaseEnded, match="not asked to unload, though its app has completed work"):
+        ManagerTarget(subject).run(encoded((*loaded, Ask(1, 1), Works(0))))
+
+
+def test_a_fixture_whose_apps_cannot_reach_the_manager_leaves_no_hal(monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(open_subject("reference", {}, "inprocess")) as subject:
+        control = subject.interfaces.manager_control
+        assert control is not None
+        connected: list[object] = []
+        monkeypatch.setattr(control, "connect_hal", connected.append)
+        start = subject.application
+
+        def application(uid: int, pid: int = 0) -> Application:
+            process = start(uid, pid)
+            monkeypatch.setattr(process, "interfaces", Subject())
+            return process
+
+        monkeypatch.setattr(subject, "application", application)
+        with pytest.raises(NotApplicable, match="apps cannot reach the manager"):
+            ManagerTarget(subject).run(b"[]")
+        assert connected[-1] is None
 
 
 @pytest.mark.parametrize(
