@@ -68,6 +68,7 @@ class Attack:
         self._seen = set(job.features)
         self._known = set(job.known)
         self._fuzzer, self._doubted, self._target_of = job.fuzzer, dict(job.doubted), target_of
+        self._others: dict[str, Target] = {}
         self._skip = set(job.skip)
         self._repeats: Counter[str] = Counter()
         self._inapplicable, self._applied, self._tried = "", 0, 0
@@ -174,15 +175,11 @@ class Attack:
         if doubt is None or doubt.data == data:
             return False
         if doubt.fuzzer != self._fuzzer:
-            fails = partial(self._fails_of, doubt.fuzzer)
+            fails = partial(failure, partial(self._run_of_another, doubt.fuzzer))
         return all(fails(doubt.data) != name for _ in range(TIMES_GREEN))
 
     def _fails(self, data: bytes) -> str:
         return failure(self._run, data)
-
-    def _fails_of(self, fuzzer: str, data: bytes) -> str:
-        """As `_fails`, of an input of another fuzzer, whose target may ask the subject when it is made."""
-        return failure(lambda data: self._renewing(lambda: self._target_of(fuzzer).run(data)), data)
 
     def _message(self, data: bytes) -> str:
         try:
@@ -194,20 +191,31 @@ class Attack:
     def _run(self, data: bytes) -> None:
         """Run an input while a finding is made smaller: noted, so that a crash of it is attributed too."""
         self._current.begin(data)
-        self._renewing(lambda: self.target.run(data))
+        self._run_on(lambda: self.target, data)
 
-    def _renewing(self, run: Callable[[], object]) -> None:
+    def _run_of_another(self, fuzzer: str, data: bytes) -> None:
+        """Run an input of another fuzzer, whose target may ask the subject when it is made."""
+
+        def other() -> Target:
+            if fuzzer not in self._others:
+                self._others[fuzzer] = self._target_of(fuzzer)
+            return self._others[fuzzer]
+
+        self._run_on(other, data)
+
+    def _run_on(self, target: Callable[[], Target], data: bytes) -> None:
         try:
-            run()
+            target().run(data)
         except (Crashed, Hung) as ended:
             self._renew_after(ended)
             raise
 
     def _renew_after(self, ended: Exception) -> None:
-        """Restart a subject that has died. The target stays: engines have it, and it knows what is supported."""
+        """Restart a subject that has died. Targets stay: engines have one, and they know what is supported."""
         if isinstance(ended, Crashed | Hung):
             self._restart()
-            self.target.forget()
+            for target in (self.target, *self._others.values()):
+                target.forget()
 
 
 def leave_out(folder: Path, reason: str) -> None:

@@ -66,11 +66,15 @@ class Attacked:
     options: Mapping[str, str]
     beside: SubjectHandle | None = None
 
+    @property
+    def subjects(self) -> list[SubjectHandle]:
+        """What there is to attack."""
+        return [self.subject] if self.beside is None else [self.subject, self.beside]
+
     def restart(self) -> None:
         """Begin anew with what has died, whichever it was."""
-        self.subject.restart()
-        if self.beside is not None:
-            self.beside.restart()
+        for subject in self.subjects:
+            subject.restart()
 
 
 @dataclass(frozen=True)

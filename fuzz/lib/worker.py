@@ -59,8 +59,9 @@ def _ending(job: RoundJob, folder: Path, coverage: NativeCoverage, opened: conte
     try:
         fuzzer = fuzzer_named(job.fuzzer)
         attacked = attacked_by(job)
-        opened.callback(attacked.subject.close)
-        _tell_of_waits(attacked.subject, CurrentInput(folder / CURRENT))
+        for subject in attacked.subjects:
+            opened.callback(subject.close)
+            _tell_of_waits(subject, CurrentInput(folder / CURRENT))
         _announce(job, folder, attacked.subject)
         limit_memory(MEMORY_LIMIT)
         try:
