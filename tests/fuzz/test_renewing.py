@@ -54,10 +54,14 @@ def restarts() -> list[str]:
     return []
 
 
-def attack_of(target: Target, folder: Path, restarts: list[str], **more: Any) -> Attack:
+def attack_of(target: Target, folder: Path, restarts: list[str], other: Target | None = None, **more: Any) -> Attack:
+    def another(name: str) -> Target:
+        assert (name, other is not None) == ("other", True)
+        return cast(Target, other)
+
     job = RoundJob(fuzzer="fragile", plugin="p", options={}, hal=None, engine="evolution", seed=0, **more)
     coverage = NativeCoverage(folder / "coverage")
-    return Attack(job, target, folder, lambda: restarts.append("again"), os.getpid, coverage, lambda name: Fragile())
+    return Attack(job, target, folder, lambda: restarts.append("again"), os.getpid, coverage, another)
 
 
 def test_the_search_goes_on_with_the_target_that_inputs_are_run_on(tmp_path: Path, restarts: list[str]) -> None:
@@ -70,10 +74,12 @@ def test_the_search_goes_on_with_the_target_that_inputs_are_run_on(tmp_path: Pat
 
 
 def test_a_death_by_the_input_of_another_fuzzer_is_followed_by_a_restart(tmp_path: Path, restarts: list[str]) -> None:
-    target = Fragile()
+    target, other = Fragile(), Fragile()
     doubted = {"crash: gone": Doubt(fuzzer="other", data=b"xy")}
-    attack = attack_of(target, tmp_path, restarts, known=["crash: gone"], doubted=doubted)
+    attack = attack_of(target, tmp_path, restarts, other, known=("crash: gone",), doubted=doubted)
     attack(b"x")
+    assert other.ran == [b"xy"]
+    assert (target.forgotten, other.forgotten) == (2, 1)
     assert len(restarts) == 2, "once behind the input, and once behind the known one"
 
 
