@@ -9,9 +9,11 @@ import pytest
 from fuzzing import finding
 
 from npu_conformance.faults.kill_matrix import PLUGIN
+from npu_conformance.fuzz.lib import manager_target
 from npu_conformance.fuzz.lib.histories import encoded
 from npu_conformance.fuzz.lib.manager_steps import Ask, Crash, Load, SetPolicy, Works
 from npu_conformance.fuzz.lib.manager_target import ManagerTarget
+from npu_conformance.harness.judge.manager_model import ManagerModel
 from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
 from npu_conformance.harness.subject.handle import Application, SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
@@ -58,6 +60,21 @@ def test_a_turn_that_does_not_end_is_found(subject: SubjectHandle) -> None:
     loaded = (SetPolicy(maximum=8), Ask(0, 1), Load(0, 1), Ask(0, 2), Load(0, 2))
     with pytest.raises(CaseEnded, match="not asked to unload, though its app has completed work"):
         ManagerTarget(subject).run(encoded((*loaded, Ask(1, 1), Works(0))))
+
+
+@pytest.mark.parametrize("subject", [(PLUGIN, {"fault": "manager-opportunistic-500"})], indirect=True)
+def test_the_number_of_opportunistic_requests_is_the_manifest_s(
+    subject: SubjectHandle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[ManagerModel] = []
+
+    def model(**given: int) -> ManagerModel:
+        made.append(ManagerModel(**given))  # type: ignore[arg-type]
+        return made[-1]
+
+    monkeypatch.setattr(manager_target, "ManagerModel", model)
+    ManagerTarget(subject).run(b"[]")
+    assert [one.opportunistic for one in made] == [500]
 
 
 def test_a_fixture_whose_apps_cannot_reach_the_manager_leaves_no_hal(monkeypatch: pytest.MonkeyPatch) -> None:
