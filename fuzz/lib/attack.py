@@ -49,18 +49,18 @@ class Attack:
         job: RoundJob,
         target: Target,
         folder: Path,
-        renew: Callable[[], Target],
+        restart: Callable[[], None],
         process: Callable[[], int],
         coverage: NativeCoverage,
         target_of: Callable[[str], Target],
     ) -> None:
-        """renew: restarts the subject after its death, and makes the target anew. process: the subject's number.
+        """restart: of the subject, after its death. process: the subject's number.
 
         coverage: of the subject's code in C. target_of: the target of any fuzzer.
         """
         self.target = target
         self._folder = folder
-        self._renew = renew
+        self._restart = restart
         self._leaks = LeakWatch(process)
         self._coverage = coverage
         self._current = CurrentInput(folder / CURRENT)
@@ -68,6 +68,7 @@ class Attack:
         self._seen = set(job.features)
         self._known = set(job.known)
         self._fuzzer, self._doubted, self._target_of = job.fuzzer, dict(job.doubted), target_of
+        self._others: dict[str, Target] = {}
         self._skip = set(job.skip)
         self._repeats: Counter[str] = Counter()
         self._inapplicable, self._applied, self._tried = "", 0, 0
@@ -174,7 +175,7 @@ class Attack:
         if doubt is None or doubt.data == data:
             return False
         if doubt.fuzzer != self._fuzzer:
-            fails = partial(failure, self._target_of(doubt.fuzzer).run)
+            fails = partial(failure, partial(self._run_of_another, doubt.fuzzer))
         return all(fails(doubt.data) != name for _ in range(TIMES_GREEN))
 
     def _fails(self, data: bytes) -> str:
@@ -190,15 +191,31 @@ class Attack:
     def _run(self, data: bytes) -> None:
         """Run an input while a finding is made smaller: noted, so that a crash of it is attributed too."""
         self._current.begin(data)
+        self._run_on(lambda: self.target, data)
+
+    def _run_of_another(self, fuzzer: str, data: bytes) -> None:
+        """Run an input of another fuzzer, whose target may ask the subject when it is made."""
+
+        def other() -> Target:
+            if fuzzer not in self._others:
+                self._others[fuzzer] = self._target_of(fuzzer)
+            return self._others[fuzzer]
+
+        self._run_on(other, data)
+
+    def _run_on(self, target: Callable[[], Target], data: bytes) -> None:
         try:
-            self.target.run(data)
+            target().run(data)
         except (Crashed, Hung) as ended:
             self._renew_after(ended)
             raise
 
     def _renew_after(self, ended: Exception) -> None:
+        """Restart a subject that has died. Targets stay: engines have one, and they know what is supported."""
         if isinstance(ended, Crashed | Hung):
-            self.target = self._renew()
+            self._restart()
+            for target in (self.target, *self._others.values()):
+                target.forget()
 
 
 def leave_out(folder: Path, reason: str) -> None:

@@ -68,6 +68,7 @@ class BurstTarget(HistoryTarget[Step]):
         if subject.version < Version.V1_2:
             raise NotApplicable("there are no bursts before HAL 1.2")
         self._vectors = [PreparedVectors(subject, OPERATIONS) for _ in range(2)]
+        self._meant: dict[str, str] = {}
         names = self._vectors[0].names
         super().__init__(subject, histories_of(names), seeds_of(self._vectors[0].first_names, subject.version))
 
@@ -77,15 +78,18 @@ class BurstTarget(HistoryTarget[Step]):
         return replace(step, vector=self._vectors[0].instead(step.vector, choices))
 
     def readable(self, data: bytes) -> bytes:
-        """The history with the names of its vectors: which are first may change with what a device has."""
+        """The history with the names of its vectors: which are first may change with what a device has.
+
+        The device is not asked: what no history has met stays what it is.
+        """
         return self.histories.with_each(data, self._named)
 
     def _named(self, step: Step) -> Step:
-        return replace(step, vector=_name_of(step.vector, self._vectors[0])) if isinstance(step, Open) else step
+        return replace(step, vector=self._meant.get(step.vector, step.vector)) if isinstance(step, Open) else step
 
     def _play(self, steps: list[Step]) -> tuple[str, ...]:
         fixture = BurstFixture(self._subject)
-        play = _Play(fixture, self._vectors)
+        play = _Play(fixture, self._vectors, self._meant)
         try:
             return play.run(steps)
         finally:
@@ -101,21 +105,24 @@ class BurstTarget(HistoryTarget[Step]):
             )
         fixture = BurstFixture(self._subject)
         try:
-            _Play(fixture, self._vectors).configure(found)
+            _Play(fixture, self._vectors, self._meant).configure(found)
         finally:
             fixture.close()
 
-    def _renew(self) -> None:
+    def forget(self) -> None:
+        """Forget both models of each vector."""
         for vectors in self._vectors:
             vectors.clear()
-        super()._renew()
 
 
 class _Play:
-    """One history on a fixture. vectors: the prepared models of each vector, twice."""
+    """One history on a fixture. vectors: the prepared models of each vector, twice.
 
-    def __init__(self, fixture: BurstFixture, vectors: Sequence[PreparedVectors]) -> None:
-        self._fixture, self._vectors = fixture, vectors
+    meant: the vectors that names of a place stand for, which grows.
+    """
+
+    def __init__(self, fixture: BurstFixture, vectors: Sequence[PreparedVectors], meant: dict[str, str]) -> None:
+        self._fixture, self._vectors, self._meant = fixture, vectors, meant
         self._version = fixture.subject.version
         self._judge = BurstJudge(fixture.subject)
         self.bursts: dict[int, OpenBurst] = {}
@@ -148,13 +155,16 @@ class _Play:
 
     def _open(self, step: Open) -> str:
         self.bursts.pop(step.burst % BURSTS, None)
-        found = self._vectors[int(step.twin)].get(_name_of(step.vector, self._vectors[0]))
+        name = _name_of(step.vector, self._vectors[0])
+        if name != step.vector:
+            self._meant[step.vector] = name
+        found = self._vectors[int(step.twin)].get(name)
         if found is None or not _is_small(found):
             return "nothing"
         if found.prepared is None:
-            self._vectors[0].look_around(step.vector)
+            self._vectors[0].look_around(name)
             return "nothing"
-        if not found.runs:
+        if found.runs is None:
             found.runs = self._try(found)
         opened, status = self.configure(found)
         if status != ErrorStatus.NONE:

@@ -12,7 +12,7 @@ from npu_conformance.corpus.model_builder import ModelBuilder
 from npu_conformance.corpus.vectors import Example, Vector, VectorOperand
 from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.findings import Found
-from npu_conformance.fuzz.lib.prepared_vectors import PreparedVectors, prepared_vector
+from npu_conformance.fuzz.lib.prepared_vectors import PreparedVectors, load, prepared_on
 from npu_conformance.fuzz.lib.request_edits import draft_of
 from npu_conformance.fuzz.lib.request_judge import Prepared, judge
 from npu_conformance.harness.subject.handle import SubjectHandle
@@ -63,7 +63,7 @@ class CachedModels:
         if found.prepared is None:
             self._look_around(name)
             return None
-        if not found.runs:
+        if found.runs is None:
             found.runs = self._status(found, found.prepared) == ErrorStatus.NONE
         return found if found.runs else None
 
@@ -74,7 +74,8 @@ class CachedModels:
     def _prepared_sum(self, name: str) -> Prepared:
         """A sum in the first type that the device adds: all are of the same one."""
         while True:
-            found = prepared_vector(self._subject, _sum(name, *_SUMS[name], self._types[0]))
+            vector = _sum(name, *_SUMS[name], self._types[0])
+            found = prepared_on(self._subject, load(vector, self._subject.version))
             if found.prepared is not None or len(self._types) == 1:
                 return found
             del self._types[0]

@@ -6,6 +6,7 @@ After each history every cache is restored once more: what an earlier step has b
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -44,6 +45,9 @@ from npu_conformance.specs.versions import Version
 _LATE_SECONDS = 0.2
 """How long the first saving is watched, and how long the files of a device must be quiet that writes late."""
 
+_LONGEST_SECONDS = 5.0
+"""How long they are waited for in all."""
+
 
 class _Header:
     """A history of the fuzzer, as a case."""
@@ -59,9 +63,11 @@ class Patience:
         self._is_late: bool | None = None
 
     def settled(self, read: Callable[[], Contents]) -> Contents:
-        """What is in the files once the device has done with them. read: looks."""
-        found = read()
+        """What is in the files once the device has done with them; NotApplicable where it never has. read: looks."""
+        found, end = read(), time.monotonic() + _LONGEST_SECONDS * self._subject.manifest.time_scale
         while self._is_late is not False:
+            if time.monotonic() > end:
+                raise NotApplicable("the device writes its cache files on and on, so that nobody knows what they hold")
             later = self._after(found, read)
             self._is_late = self._is_late or later != found
             if later == found:
@@ -105,9 +111,9 @@ class CacheTarget(HistoryTarget[Step]):
                 f"the device prepares no model of those that are cached, of any type: ADD, {', '.join(OPERATIONS)}"
             )
 
-    def _renew(self) -> None:
+    def forget(self) -> None:
+        """Forget the models that were prepared."""
         self._models.clear()
-        super()._renew()
 
 
 def _require_files(subject: SubjectHandle) -> None:

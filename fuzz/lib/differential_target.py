@@ -91,6 +91,9 @@ class DifferentialTarget:
         """Inputs are a few lines a vector already."""
         return data
 
+    def forget(self) -> None:
+        """Each input prepares its own model."""
+
 
 class _Side:
     """One implementation. label: how a finding names it; the subject needs no name."""

@@ -82,6 +82,9 @@ class DocumentTarget:
         """The input as it is: text already."""
         return data
 
+    def forget(self) -> None:
+        """There is no subject."""
+
     def _read(self, reader: Reader, document: bytes, limited: Limited) -> tuple[str, ...]:
         """Let the reader read in a folder of its own; returns what that shows. limited: holds it to limits."""
         with memory_folder() as folder:

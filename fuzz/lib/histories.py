@@ -16,7 +16,7 @@ import msgspec
 
 from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.findings import BEHIND_OTHERS, Found, kind_of, where_of
-from npu_conformance.fuzz.lib.inputs import UNREADABLE
+from npu_conformance.fuzz.lib.inputs import UNREADABLE, fitting
 from npu_conformance.fuzz.lib.json_edits import Grammar, edit
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung, NotApplicable, NotSupported
 from npu_conformance.harness.subject.handle import SubjectHandle
@@ -90,7 +90,7 @@ class Histories(Generic[Step]):
             steps = self._renamed(steps, steps[place % len(steps)], choices)
         else:
             steps[place % len(steps)] = self._edited(steps[place % len(steps)], choices)
-        return encoded([*map(possible, steps[: self.most])])[:max_size]
+        return fitting([*map(possible, steps[: self.most])], encoded, max_size)
 
     def with_each(self, data: bytes, changed: Callable[[Step], Step]) -> bytes:
         """The input with each of its steps changed; what it was where that changes nothing."""
@@ -219,8 +219,10 @@ class Stage(Generic[Step]):
         had_past, self._has_past = self._has_past, True
         try:
             return self._play(steps)
-        except (NotApplicable, NotSupported, Crashed, Hung):
+        except (Crashed, Hung):
             self._has_past = False
+            raise
+        except (NotApplicable, NotSupported):
             raise
         except Exception as ended:
             self._pieces = _PIECES
@@ -303,8 +305,12 @@ class HistoryTarget(ABC, Generic[Step]):
     def _play(self, steps: list[Step]) -> tuple[str, ...]:
         """Let a history happen; returns what was seen."""
 
+    def forget(self) -> None:
+        """Most histories keep nothing of a subject."""
+
     def _renew(self) -> None:
         """Bring a subject without past."""
+        self.forget()
         with suppress(CaseEnded):  # the finding is what came before
             self._subject.restart()
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeVar
 
 import msgspec
 
 from npu_conformance.specs.documents import Document
 
+Part = TypeVar("Part")
 UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
 """What decoding JSON of a type raises for bytes that are none: no UTF-8, numbers beyond any type, deep nesting."""
 
@@ -36,6 +38,15 @@ def indented(data: bytes) -> bytes:
 def digest(data: bytes) -> str:
     """The name of an input."""
     return hashlib.sha256(data).hexdigest()[:20]
+
+
+def fitting(parts: Sequence[Part], encode: Callable[[Sequence[Part]], bytes], max_size: int) -> bytes:
+    """The input of these parts in at most max_size bytes: those at the end are left out, so that it stays readable."""
+    data = encode(parts)
+    while len(data) > max_size and parts:
+        parts = parts[:-1]
+        data = encode(parts)
+    return data[:max_size]
 
 
 def lines_of(data: bytes) -> Lines:

@@ -76,6 +76,9 @@ class LineTarget:
         """The input as it is: text already."""
         return data
 
+    def forget(self) -> None:
+        """There is no subject."""
+
     def _read(self, name: str, line: bytes, awaited: str) -> tuple[str, ...]:
         end = self._ends.get(name) or self._ends.setdefault(name, _MADE[name]())
         wanted = due(end, line, awaited)

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from npu_conformance.fuzz.lib.findings import Found
 from npu_conformance.fuzz.lib.manager_steps import APPS
@@ -103,14 +104,21 @@ class ManagerFixture:
         self.old: list[App] = []
         self._apps: dict[int, App] = {}
         self.hal = Hal()
-        self.control.connect_hal(self.hal)
-        self.settings = self._installed(SETTINGS)
+        self._settings: App | None = None
         try:
+            self.control.connect_hal(self.hal)
+            self._settings = self._installed(SETTINGS)
             self.settings.manager.set_policy(Policy.STATUS_QUO, None)
             self.settle()
         except BaseException:
             self.close()
             raise
+
+    @property
+    def settings(self) -> App:
+        """The app that may set the policy."""
+        assert self._settings is not None
+        return self._settings
 
     @property
     def apps(self) -> list[App]:
@@ -151,11 +159,12 @@ class ManagerFixture:
 
     def close(self) -> None:
         """Leave nothing behind; a subject that is broken may refuse even that."""
+        settings = [] if self._settings is None else [self._settings]
         tidy: list[Callable[[], object]] = [
             lambda: self.control.set_thermal_pressure(ThermalStatus.NONE),
             lambda: self.control.set_memory_pressure(MemoryPressure.NONE),
-            lambda: self.settings.manager.set_policy(Policy.STATUS_QUO, None),
-            *(app.process.close for app in (*self.old, *self.apps, self.settings)),
+            *(partial(app.manager.set_policy, Policy.STATUS_QUO, None) for app in settings),
+            *(app.process.close for app in (*self.old, *self.apps, *settings)),
             lambda: self.control.connect_hal(None),
         ]
         for call_ in tidy:

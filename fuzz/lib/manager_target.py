@@ -83,13 +83,11 @@ class _Play:
 
     def __init__(self, fixture: ManagerFixture) -> None:
         self._fixture = fixture
-        self._model = ManagerModel()
+        number = fixture.subject.manifest.constants.get("NPU_MODEL_PRIORITY_OPPORTUNISTIC", ModelPriority.OPPORTUNISTIC)
+        self._model = ManagerModel(opportunistic=number)
         self._denied: set[int] = set()
         self._read: dict[int, int] = {}
-        self._works = 0
         self._levels = {"heat": 0, "shortage": 0}
-        number = fixture.subject.manifest.constants.get("NPU_MODEL_PRIORITY_OPPORTUNISTIC", ModelPriority.OPPORTUNISTIC)
-        self._opportunistic = number
         self._seen: set[str] = set()
         self._traces = Traces(NAMES)
 
@@ -189,14 +187,13 @@ class _Play:
         weights = {**DEFAULT_WEIGHTS, **given}
         largest = weights[ModelSize.GREATER_THAN_2G]
         maximum = 1 if policy is Policy.TURN_TAKING else step.maximum or largest
-        self._model.replace_policy(policy, maximum)
-        self._model.weights = weights
+        self._model.replace_policy(policy, maximum, weights)
 
     def _ask(self, step: Ask) -> str:
         app, request = self._app(step.app), ModelLoadRequest(step.id, step.size, step.priority)
         is_live = any((one.uid, one.request.id) == (app.uid, step.id) for one in self._model.live)
         is_size = step.size in tuple(ModelSize)
-        is_ordinary = step.priority in (*range(MIN_PRIORITY, MAX_PRIORITY + 1), self._opportunistic)
+        is_ordinary = step.priority in (*range(MIN_PRIORITY, MAX_PRIORITY + 1), self._model.opportunistic)
         tracked = TrackedRequest(app.uid, request, self._model.weight(step.size))
         callback = None if step.deaf else app.recorder
         app.hears = True
@@ -271,8 +268,7 @@ class _Play:
 
     def _work(self, app: App, reason: int) -> str:
         if reason == EndReason.COMPLETED:
-            self._works += 1
-            self._model.worked[app.uid] = self._works
+            self._model.complete_work(app.uid)
         self._fixture.hal.works(app.uid, reason)
         return str(int(reason))
 

@@ -129,9 +129,9 @@ class MemoryDomainTarget(HistoryTarget[Step]):
             found = [*itertools.islice(filter(None, others), len(_DEFAULTS))]
         self._models = dict(enumerate(found))
 
-    def _renew(self) -> None:
+    def forget(self) -> None:
+        """Forget the models that were prepared."""
         self._models.clear()
-        super()._renew()
 
 
 class _Fixture:

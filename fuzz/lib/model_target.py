@@ -60,6 +60,9 @@ class ModelTarget:
         """The JSON, indented."""
         return indented(data)
 
+    def forget(self) -> None:
+        """Each input prepares its own model."""
+
 
 def _as_of(model: Model, version: Version) -> Model:
     """The model without the fields that a device of the version cannot be sent."""

@@ -14,9 +14,10 @@ from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.model_judge import NEUTRAL
 from npu_conformance.fuzz.lib.model_mutator import headers
-from npu_conformance.fuzz.lib.request_judge import Prepared
+from npu_conformance.fuzz.lib.request_judge import Loaded, Prepared
 from npu_conformance.harness.run.preparation import PreparationRecorder, prepare
 from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.specs.versions import Version
 
 
 class PreparedVectors:
@@ -32,18 +33,25 @@ class PreparedVectors:
         self._headers = {_name(header): header for header in itertools.chain.from_iterable(rounds)}
         self.names = list(self._headers)
         self.first_names = [_name(header) for header in rounds[0]] if rounds else []
+        self._loaded: dict[str, Loaded] = {}
         self._found: dict[str, Prepared] = {}
         self._is_prepared: dict[str, bool] = {}
 
+    def loaded(self, name: str) -> Loaded | None:
+        """The vector of a name; None for an unknown one. The device is not asked."""
+        header = self._headers.get(name)
+        if header is not None and name not in self._loaded:
+            vector = vectors.load(header.operation, header.name)
+            self._loaded[name] = load(vector, self._subject.version)
+        return self._loaded.get(name)
+
     def get(self, name: str) -> Prepared | None:
         """The vector of a name; None for an unknown one. Its model is not prepared where the device refuses that."""
-        header = self._headers.get(name)
-        if header is None:
-            return None
-        if name not in self._found:
-            self._found[name] = found = self._prepare(header)
-            self._is_prepared[name] = found.prepared is not None
-        return self._found[name]
+        found = self.loaded(name)
+        if found is not None and name not in self._found:
+            self._found[name] = made = prepared_on(self._subject, found)
+            self._is_prepared[name] = made.prepared is not None
+        return self._found.get(name)
 
     def all_prepared(self) -> Iterator[str]:
         """Names of the vectors that the device prepares, which is tried for one after the other."""
@@ -78,9 +86,6 @@ class PreparedVectors:
             self.get(name)
         return self._is_prepared[name]
 
-    def _prepare(self, header: VectorHeader) -> Prepared:
-        return prepared_vector(self._subject, vectors.load(header.operation, header.name))
-
 
 def _name(header: VectorHeader) -> str:
     return f"{header.operation}/{header.name}"
@@ -95,10 +100,15 @@ def _rounds(legal: Iterable[VectorHeader], operations: Sequence[str]) -> Iterato
         yield [group[number] for group in groups if number < len(group)]
 
 
-def prepared_vector(subject: SubjectHandle, vector: Vector) -> Prepared:
+def load(vector: Vector, version: Version) -> Loaded:
+    """A vector with its model and request."""
+    example = vector.examples[0]
+    return Loaded(vector, example, build_model(vector, version).model, build_request(vector, example, version))
+
+
+def prepared_on(subject: SubjectHandle, found: Loaded) -> Prepared:
     """A vector whose model is prepared, unless the device refuses that."""
-    model, example = build_model(vector, subject.version).model, vector.examples[0]
     device = subject.interfaces.device
     assert device is not None
-    prepared = prepare(subject, device, model, NEUTRAL, PreparationRecorder()).prepared_model
-    return Prepared(vector, example, model, build_request(vector, example, subject.version), prepared)
+    made = prepare(subject, device, found.model, NEUTRAL, PreparationRecorder()).prepared_model
+    return Prepared(found.vector, found.example, found.model, found.built, made, fields=found.fields)

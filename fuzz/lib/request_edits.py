@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from npu_conformance.fuzz.lib.choices import Choices
-from npu_conformance.fuzz.lib.request_judge import Prepared
+from npu_conformance.fuzz.lib.request_judge import Loaded
 from npu_conformance.specs.neuralnetworks.types import DataLocation, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
 
@@ -92,7 +92,7 @@ def _moved(before: Any, value: Any) -> Any:
     return before + int(value) if is_relative else value
 
 
-def draft_of(found: Prepared, version: Version) -> Draft:
+def draft_of(found: Loaded, version: Version) -> Draft:
     """The vector's own request, with locations of numbers beside the rest."""
     if found.fields is None:
         pool = RequestMemoryPool()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -33,20 +33,28 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Prepared:
-    """A vector whose model is prepared; None where the device does not support it.
+class Loaded:
+    """A vector with its model and request, of which no device has heard.
 
-    runs: whether an execution as the vector has it succeeds, where somebody has looked. fields: of its arguments, as
-    edits change them, and the sizes of its pools; there once somebody has asked.
+    fields: of its arguments, as edits change them, and the sizes of its pools; there once somebody has asked.
     """
 
     vector: Vector
     example: Example
     model: Model
     built: BuiltRequest
+    fields: tuple[list[dict[str, Any]], list[dict[str, Any]], list[int]] | None = field(default=None, kw_only=True)
+
+
+@dataclass
+class Prepared(Loaded):
+    """A vector whose model is prepared; None where the device does not support it.
+
+    runs: whether an execution as the vector has it succeeds; None where nobody has looked.
+    """
+
     prepared: PreparedModel | None
-    runs: bool = False
-    fields: tuple[list[dict[str, Any]], list[dict[str, Any]], list[int]] | None = None
+    runs: bool | None = None
 
 
 class _Alone:

@@ -12,11 +12,11 @@ import msgspec
 
 from npu_conformance.fuzz.lib import request_judge
 from npu_conformance.fuzz.lib.choices import Choices
-from npu_conformance.fuzz.lib.inputs import UNREADABLE, indented
+from npu_conformance.fuzz.lib.inputs import UNREADABLE, fitting, indented
 from npu_conformance.fuzz.lib.prepared_vectors import PreparedVectors
 from npu_conformance.fuzz.lib.request_edits import BOUNDARIES, FIELDS, Draft, Edit, draft_of, moving, new_value
 from npu_conformance.fuzz.lib.sendable import are_sendable
-from npu_conformance.harness.judge.verdicts import Crashed, Hung, NotApplicable
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.neuralnetworks.types import Request
 
@@ -42,7 +42,7 @@ class RequestTarget:
         self.seeds: Sequence[bytes] = [_encoded(RequestInput(name, [])) for name in self._vectors.first_names]
 
     def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
-        """Add an edit, or those that move an argument; leave one out, or take those of another input.
+        """Add an edit, or those that move an argument; leave one out, or take those of another input that has any.
 
         A vector that the device is known to refuse makes room for one that it prepares.
         """
@@ -55,15 +55,15 @@ class RequestTarget:
         if kind == 0 and given.edits:
             del given.edits[choices.below(len(given.edits))]
         elif kind == 1:
-            given.edits += _decoded(choices.pick(self.seeds)).edits
+            given.edits += _edits_of(choices.pick(self.seeds)) or [self._edit(given, choices)]
         elif kind == 2:
             given.vector = self._vectors.instead(choices.pick(self._vectors.names), choices)
         elif kind < 5:
             given.edits += moving(self._draft(given), choices)
         else:
             given.edits.append(self._edit(given, choices))
-        given.edits = given.edits[-_MOST_EDITS:]
-        return _encoded(given)[:max_size]
+        vector = given.vector
+        return fitting(given.edits[-_MOST_EDITS:], lambda edits: _encoded(RequestInput(vector, [*edits])), max_size)
 
     def run(self, data: bytes) -> tuple[str, ...]:
         """Execute once, and judge status, outputs and everything around them."""
@@ -84,11 +84,7 @@ class RequestTarget:
         inputs, outputs = arguments
         if not are_sendable((*inputs, *outputs), self._subject.version):
             return ("not sendable",)
-        try:
-            seen = request_judge.judge(self._subject, found, Request(inputs, outputs, ()), draft.pools)
-        except (Crashed, Hung):
-            self._vectors.clear()
-            raise
+        seen = request_judge.judge(self._subject, found, Request(inputs, outputs, ()), draft.pools)
         return tuple(f"{given.vector.partition('/')[0]} {feature}" for feature in seen)
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
@@ -104,9 +100,13 @@ class RequestTarget:
         """The JSON, indented."""
         return indented(data)
 
+    def forget(self) -> None:
+        """Forget the models that were prepared."""
+        self._vectors.clear()
+
     def _draft(self, given: RequestInput) -> Draft:
         """What an input makes of its vector's request; of the first vector's where there is none of that name."""
-        found = self._vectors.get(given.vector) or self._vectors.get(self._vectors.names[0])
+        found = self._vectors.loaded(given.vector) or self._vectors.loaded(self._vectors.names[0])
         assert found is not None
         draft = draft_of(found, self._subject.version)
         for edit in given.edits:
@@ -131,6 +131,14 @@ def _fewer(edits: list[Edit]) -> Iterator[list[Edit]]:
         if isinstance(value, int) and not isinstance(value, bool):
             for smaller in (0, 1, value // 2):
                 yield [*edits[:index], (part, which, name, smaller), *edits[index + 1 :]]
+
+
+def _edits_of(data: bytes) -> list[Edit]:
+    """The edits of another input, which need not be one: it may come from a folder."""
+    try:
+        return _decoded(data).edits
+    except UNREADABLE:
+        return []
 
 
 def _encoded(given: RequestInput) -> bytes:

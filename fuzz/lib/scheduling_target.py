@@ -62,10 +62,13 @@ class SchedulingTarget(HistoryTarget[Step]):
             self._fixture = None
             raise
 
+    def forget(self) -> None:
+        """Forget the fixture."""
+        self._fixture = None
+
     def _renew(self) -> None:
         if self._fixture is not None:
             self._fixture.close()
-            self._fixture = None
         super()._renew()
 
 

@@ -28,7 +28,7 @@ class Target(Protocol):
     """What the search starts from; an engine may put what it keeps there, so that inputs are joined with it."""
 
     def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
-        """A changed input of at most max_size bytes."""
+        """A changed input of at most max_size bytes. The subject is not asked: it may die only of inputs."""
         ...
 
     def run(self, data: bytes) -> Iterable[str]:
@@ -44,8 +44,14 @@ class Target(Protocol):
         ...
 
     def readable(self, data: bytes) -> bytes:
-        """The same input as text for people, where it is text at all."""
+        """The same input as text for people, where it is text at all. The subject is not asked."""
         ...
+
+    def forget(self) -> None:
+        """Forget what belongs to the subject's process, as prepared models do: the subject is restarted.
+
+        What it supports is no such thing, and stays known.
+        """
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,16 @@ class Attacked:
     plugin: str
     options: Mapping[str, str]
     beside: SubjectHandle | None = None
+
+    @property
+    def subjects(self) -> list[SubjectHandle]:
+        """What there is to attack."""
+        return [self.subject] if self.beside is None else [self.subject, self.beside]
+
+    def restart(self) -> None:
+        """Begin anew with what has died, whichever it was."""
+        for subject in self.subjects:
+            subject.restart()
 
 
 @dataclass(frozen=True)

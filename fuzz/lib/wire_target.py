@@ -61,6 +61,9 @@ class _Lines:
         """Lines are text already."""
         return data
 
+    def forget(self) -> None:
+        """Connections are made for each input, and hosts of this process outlive a restart."""
+
 
 class WireTarget(_Lines):
     """A server of this process, run in this thread: a connection for each input, and a host for some of them.

@@ -59,8 +59,9 @@ def _ending(job: RoundJob, folder: Path, coverage: NativeCoverage, opened: conte
     try:
         fuzzer = fuzzer_named(job.fuzzer)
         attacked = attacked_by(job)
-        opened.callback(attacked.subject.close)
-        _tell_of_waits(attacked.subject, CurrentInput(folder / CURRENT))
+        for subject in attacked.subjects:
+            opened.callback(subject.close)
+            _tell_of_waits(subject, CurrentInput(folder / CURRENT))
         _announce(job, folder, attacked.subject)
         limit_memory(MEMORY_LIMIT)
         try:
@@ -68,7 +69,7 @@ def _ending(job: RoundJob, folder: Path, coverage: NativeCoverage, opened: conte
         except NotApplicable as error:
             leave_out(folder, str(error))
             return Ending.OVER
-        _search(job, folder, fuzzer, attacked, target, coverage)
+        _search(job, folder, attacked, target, coverage)
     except (FullError, Exception) as error:
         return ending_of(error, folder)
     return Ending.OVER
@@ -135,19 +136,13 @@ def _announce(job: RoundJob, folder: Path, subject: SubjectHandle) -> None:
     write_whole(folder / START, msgspec.json.encode(start))
 
 
-def _search(
-    job: RoundJob, folder: Path, fuzzer: Fuzzer, attacked: Attacked, target: Target, coverage: NativeCoverage
-) -> None:
-    def renewed() -> Target:
-        attacked.subject.restart()
-        return fuzzer.target(attacked)
-
+def _search(job: RoundJob, folder: Path, attacked: Attacked, target: Target, coverage: NativeCoverage) -> None:
     def other(name: str) -> Target:
         return target_of(fuzzer_named(name), attacked)
 
     subject = attacked.subject
     leave_to_the_end()
-    attack = Attack(job, target, folder, renewed, lambda: subject.process() or os.getpid(), coverage, other)
+    attack = Attack(job, target, folder, attacked.restart, lambda: subject.process() or os.getpid(), coverage, other)
     if not attack.is_hopeless():
         _engine(job, folder)(attack)
     attack.count()

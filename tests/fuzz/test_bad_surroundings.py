@@ -39,11 +39,6 @@ SETTINGS = Settings(format=1, plugin=DRIVERS, options={"bug": "none"}, hal=None)
 START = Start(hal_version=NEWEST, seconds=1.0, manifest=Manifest(name="driver", vendor="tests", version="1"))
 
 
-@pytest.fixture(autouse=True)
-def _drivers_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(HOSTILE))
-
-
 def job(**more: object) -> RoundJob:
     given = {"fuzzer": "models", "plugin": DRIVERS, "options": {"bug": "none"}, "hal": None, "engine": "evolution"}
     return RoundJob(**{**given, "seed": 0, "runs": 20, **more})  # type: ignore[arg-type]

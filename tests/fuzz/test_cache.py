@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,14 +15,19 @@ from fuzzing import finding, first_finding
 from nnapi_libraries import NEEDED, TINY, compiled, opened
 
 from npu_conformance.faults.kill_matrix import PLUGIN
+from npu_conformance.fuzz.lib import cache_target
 from npu_conformance.fuzz.lib.cache_ledger import Contents, Ledger, edited
+from npu_conformance.fuzz.lib.cache_models import CachedModels
 from npu_conformance.fuzz.lib.cache_steps import EDITS, TOKENS
 from npu_conformance.fuzz.lib.cache_target import CacheTarget
 from npu_conformance.fuzz.lib.findings import Found
 from npu_conformance.fuzz.lib.leaks import LeakWatch
+from npu_conformance.fuzz.lib.request_judge import Prepared
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.versions import NEWEST, Version, parse
 
 DRIVERS = "cache_drivers:plugin"
@@ -145,6 +151,30 @@ def test_what_is_written_behind_the_notification_is_waited_for() -> None:
     target = CacheTarget(opened)
     for data in target.seeds[:2]:
         assert any(seen.startswith("Restore 0 NNHAL-CACHE-010") for seen in target.run(data))
+    opened.close()
+
+
+def test_files_that_never_rest_are_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache_target, "_LONGEST_SECONDS", 0.1)
+    opened = open_subject("reference", {}, "inprocess")
+    counter = itertools.count()
+    with pytest.raises(NotApplicable, match="writes its cache files on and on"):
+        cache_target.Patience(opened).settled(lambda: Contents((b"%d" % next(counter),), ()))
+    opened.close()
+
+
+def test_a_model_that_does_not_run_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[str] = []
+
+    def fails(models: CachedModels, found: Prepared, prepared: PreparedModel) -> int:
+        tried.append(found.vector.name)
+        return int(ErrorStatus.GENERAL_FAILURE)
+
+    monkeypatch.setattr(CachedModels, "_status", fails)
+    opened = open_subject("reference", {}, "inprocess")
+    models = CachedModels(opened)
+    assert [models.get("sum/one"), models.get("sum/one")] == [None, None]
+    assert tried == ["one"]
     opened.close()
 
 

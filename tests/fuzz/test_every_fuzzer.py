@@ -82,6 +82,25 @@ def test_mutations_and_pieces_are_histories(name: str) -> None:
         assert target.mutate(b"no history", Choices(bytes(SIZE)), LARGEST_INPUT) == b"no history"
 
 
+class _Silent:
+    """Interfaces that nobody may ask."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(f"{name} is asked outside of any input")
+
+
+@pytest.mark.parametrize("name", AREAS)
+def test_nothing_but_inputs_asks_the_subject(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its death while an input is chosen, cut or shown would be put down to another one."""
+    with closing(open_subject("reference", isolation="inprocess")) as subject, monkeypatch.context() as silence:
+        target = target_of(name, subject)
+        silence.setattr(subject, "interfaces", _Silent())
+        for seed in range(60):
+            data = target.mutate(target.seeds[seed % len(target.seeds)], Choices.seeded(seed), LARGEST_INPUT)
+            target.readable(data)
+            assert all(target.pieces(data))
+
+
 REPLAYED = {
     "burst": (
         "burst_drivers:plugin",

@@ -37,6 +37,9 @@ class Word:
     def readable(self, data: bytes) -> bytes:
         return data
 
+    def forget(self) -> None:
+        """There is no subject."""
+
 
 def attack(target: Word) -> evolution.Features:
     return lambda data: frozenset(zlib.crc32(feature.encode()) for feature in target.run(data))

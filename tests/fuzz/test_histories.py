@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 
 from npu_conformance.fuzz.lib import manager_steps
 from npu_conformance.fuzz.lib.choices import Choices
-from npu_conformance.fuzz.lib.histories import TIME, Histories, Traces, encoded, orders
+from npu_conformance.fuzz.lib.findings import Found
+from npu_conformance.fuzz.lib.histories import TIME, Histories, Stage, Traces, encoded, orders
 from npu_conformance.fuzz.lib.json_edits import Grammar
+from npu_conformance.harness.judge.verdicts import NotApplicable
 
 _FRESH, _KNOWN = 7, 1234
 
@@ -83,6 +86,33 @@ def test_a_thing_that_is_renamed_keeps_its_history() -> None:
     ids = [[step.get("id", 1) for step in msgspec.json.decode(data)] for data in made]
     assert [2**31 - 1, 2**31 - 1, 1, 2**31 - 1] in ids
     assert [-(2**31), -(2**31), 1, -(2**31)] in ids
+
+
+def test_a_history_that_grows_too_long_loses_steps_and_stays_one() -> None:
+    histories, start = _histories(NAMES), encoded([Use([_KNOWN, _KNOWN], 100)] * 3)
+    for seed in range(100):
+        made = histories.mutated(start, Choices.seeded(seed), [start], 100)
+        assert len(made) <= 100
+        assert histories.decoded(made) is not None
+
+
+def test_what_was_begun_before_it_could_not_go_on_is_a_past_as_well() -> None:
+    """What fails behind it is tried again where nothing was before."""
+    ends: list[Exception | None] = [NotApplicable("no more"), Found("wrong-status", "odd", "odd"), None]
+    renewed: list[str] = []
+
+    def play(steps: list[Use]) -> tuple[str, ...]:
+        ended = ends.pop(0)
+        if ended is not None:
+            raise ended
+        return ()
+
+    stage = Stage(play, lambda: renewed.append("again"))
+    with pytest.raises(NotApplicable):
+        stage.run([])
+    with pytest.raises(Found, match="only after other histories"):
+        stage.run([])
+    assert renewed == ["again"]
 
 
 def test_a_step_is_said_twice_in_other_words() -> None:

@@ -1,29 +1,23 @@
-"""The fuzzer of NPU Managers: bugs that need several steps are found and made small; what conforms has none."""
+"""The fuzzer of NPU Managers: bugs that need several steps are found and made small."""
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import msgspec
 import pytest
-from edited_source import applied
-from fuzzing import finding, first_finding
+from fuzzing import finding
 
-from npu_conformance.faults import managers
 from npu_conformance.faults.kill_matrix import PLUGIN
-from npu_conformance.faults.source_edits import EditedFault
+from npu_conformance.fuzz.lib import manager_target
 from npu_conformance.fuzz.lib.histories import encoded
-from npu_conformance.fuzz.lib.manager_steps import Ask, Crash, Load, SetPolicy
+from npu_conformance.fuzz.lib.manager_steps import Ask, Crash, Load, SetPolicy, Works
 from npu_conformance.fuzz.lib.manager_target import ManagerTarget
-from npu_conformance.harness.judge.verdicts import CaseEnded
-from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.harness.judge.manager_model import ManagerModel
+from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
+from npu_conformance.harness.subject.handle import Application, SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
-
-_VARIANTS = (
-    "manager-boundary-alone",
-    "manager-aosp-profile",
-    "manager-opportunistic-500",
-    "manager-opportunistic-negative",
-)
-
+from npu_conformance.specs.plugin import Subject
 
 DRIVERS = "managed_drivers:plugin"
 
@@ -61,26 +55,42 @@ def test_room_is_judged_after_a_death_beside_a_loaded_model(subject: SubjectHand
         ManagerTarget(subject).run(encoded((*dead, Ask(1, 1), Ask(1, 2))))
 
 
-@pytest.mark.parametrize(
-    "subject",
-    [
-        ("reference", {}),
-        ("reference", {"npu_profile": "aosp"}),
-        *((PLUGIN, {"fault": name}) for name in _VARIANTS),
-    ],
-    indirect=True,
-    ids=lambda value: " ".join((value[0][:9], *value[1].values())),
-)
-def test_what_conforms_has_no_finding(subject: SubjectHandle) -> None:
-    target = ManagerTarget(subject)
-    assert first_finding(target, seed=7, runs=100) is None
+@pytest.mark.parametrize("subject", [(PLUGIN, {"fault": "manager-rotation-asks-for-one"})], indirect=True)
+def test_a_turn_that_does_not_end_is_found(subject: SubjectHandle) -> None:
+    loaded = (SetPolicy(maximum=8), Ask(0, 1), Load(0, 1), Ask(0, 2), Load(0, 2))
+    with pytest.raises(CaseEnded, match="not asked to unload, though its app has completed work"):
+        ManagerTarget(subject).run(encoded((*loaded, Ask(1, 1), Works(0))))
 
 
-@pytest.mark.parametrize("row", managers.EDITED_VARIANTS, ids=lambda row: row.id)
-def test_what_decides_otherwise_has_no_finding(row: EditedFault) -> None:
-    with applied(row.edits):
-        opened = open_subject("reference", {}, "inprocess")
-        try:
-            assert first_finding(ManagerTarget(opened), seed=3, runs=60) is None
-        finally:
-            opened.close()
+@pytest.mark.parametrize("subject", [(PLUGIN, {"fault": "manager-opportunistic-500"})], indirect=True)
+def test_the_number_of_opportunistic_requests_is_the_manifest_s(
+    subject: SubjectHandle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[ManagerModel] = []
+
+    def model(**given: int) -> ManagerModel:
+        made.append(ManagerModel(**given))  # type: ignore[arg-type]
+        return made[-1]
+
+    monkeypatch.setattr(manager_target, "ManagerModel", model)
+    ManagerTarget(subject).run(b"[]")
+    assert [one.opportunistic for one in made] == [500]
+
+
+def test_a_fixture_whose_apps_cannot_reach_the_manager_leaves_no_hal(monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(open_subject("reference", {}, "inprocess")) as subject:
+        control = subject.interfaces.manager_control
+        assert control is not None
+        connected: list[object] = []
+        monkeypatch.setattr(control, "connect_hal", connected.append)
+        start = subject.application
+
+        def application(uid: int, pid: int = 0) -> Application:
+            process = start(uid, pid)
+            monkeypatch.setattr(process, "interfaces", Subject())
+            return process
+
+        monkeypatch.setattr(subject, "application", application)
+        with pytest.raises(NotApplicable, match="apps cannot reach the manager"):
+            ManagerTarget(subject).run(b"[]")
+        assert connected[-1] is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+
 import msgspec
 import pytest
 from fuzzing import finding, first_finding, refuses
@@ -22,6 +24,8 @@ from npu_conformance.specs.neuralnetworks.validate import validate_request
 from npu_conformance.specs.versions import NEWEST, Version
 
 DRIVERS = "requested_drivers:plugin"
+_OF_ANOTHER = 1
+"""The choice of the edits of another input."""
 
 
 @pytest.mark.parametrize(
@@ -95,6 +99,28 @@ def test_edits_without_a_place_or_of_another_type_do_nothing() -> None:
     for edit in (["inputs", 99, "offset", 1], ["inputs", 0, "colour", 1], ["x", 0, "y", {}]):
         assert seen(edit) == seen()
     assert seen(["inputs", 0, "offset", "x"]) == ("no request",)
+    subject.close()
+
+
+def test_an_input_stays_readable_within_any_size() -> None:
+    subject = open_subject("reference", {}, "inprocess")
+    target = RequestTarget(subject)
+    start = msgspec.json.encode(RequestInput("ADD/float32_none_row", [("inputs", 0, "dimensions", [1] * 9)] * 3))
+    for seed in range(40):
+        made = target.mutate(start, Choices.seeded(seed), 150)
+        assert len(made) <= 150
+        assert len(msgspec.json.decode(made, type=RequestInput).edits) <= 2
+    subject.close()
+
+
+@pytest.mark.parametrize("other", [b"", b"{", b"5"])
+def test_where_other_inputs_have_no_edits_one_is_made(other: bytes) -> None:
+    subject = open_subject("reference", {}, "inprocess")
+    target = RequestTarget(subject)
+    first = target.seeds[0]
+    target.seeds = [other or first]
+    made = target.mutate(first, Choices(struct.pack("<H", _OF_ANOTHER)), 1 << 16)
+    assert len(msgspec.json.decode(made, type=RequestInput).edits) == 1
     subject.close()
 
 

@@ -273,9 +273,17 @@ def test_what_cannot_be_loaded_is_one_line() -> None:
 
 @pytest.mark.parametrize("limit", [{"runs": 20}, {"runs": None, "seconds": 1.0}])
 def test_a_driver_that_dies_before_the_first_input_ends_the_round(limit: dict[str, object]) -> None:
-    found = run_round(job("unprepared", fuzzer="requests", **limit))
+    found = run_round(job("uncounted", fuzzer="cache", **limit))
     assert [(sighting.kind, sighting.where) for sighting in found.sightings] == [("crash", "status 3")]
     assert found.executions == 0
+
+
+def test_a_driver_that_dies_of_its_first_model_does_so_in_an_input() -> None:
+    found = run_round(job("unprepared", fuzzer="requests", runs=1))
+    assert [(sighting.kind, sighting.where, b"vector" in sighting.data) for sighting in found.sightings] == [
+        ("crash", "status 3", True)
+    ]
+    assert found.executions == 1
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,10 @@ SHARES: dict[str, dict[str, int]] = {
     "fuzz/test_cluster.py": {
         "test_a_worker_that_is_killed_does_not_end_the_campaign": NONE,
     },
+    "fuzz/test_conforming_npus.py": {
+        "test_what_conforms_has_no_finding": 3,
+        "test_what_decides_otherwise_has_no_finding": 4,
+    },
     "fuzz/test_differential.py": {
         "test_planted_bugs_are_found_and_made_small": 3,
         "test_the_reference_has_no_finding": 2,
@@ -88,8 +92,6 @@ SHARES: dict[str, dict[str, int]] = {
     },
     "fuzz/test_manager.py": {
         "test_bugs_of_several_steps_are_found_and_made_small": 3,
-        "test_what_conforms_has_no_finding": 3,
-        "test_what_decides_otherwise_has_no_finding": 4,
     },
     "fuzz/test_memory_domain.py": {
         "test_planted_bugs_are_found_and_made_small": 4,
@@ -106,8 +108,6 @@ SHARES: dict[str, dict[str, int]] = {
     },
     "fuzz/test_scheduling.py": {
         "test_bugs_of_several_steps_are_judged_and_made_small": 3,
-        "test_what_conforms_has_no_finding": 3,
-        "test_what_decides_otherwise_has_no_finding": 4,
     },
     "harness/pytest_plugin/test_same_cases.py": {
         "test_a_selection": 3,

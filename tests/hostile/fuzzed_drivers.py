@@ -12,11 +12,12 @@ from npu_conformance.fuzz.lib.native_coverage import NativeCoverage
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import NotVisible, ServiceError
 from npu_conformance.specs.manifest import Deadlines, Manifest
-from npu_conformance.specs.neuralnetworks.types import Model
+from npu_conformance.specs.neuralnetworks.types import Model, NumberOfCacheFiles
 from npu_conformance.specs.plugin import Context, Plugin, Subject
 
 BUGS = ("answers", "twice", "zero_point", "status", "accepts", "refuses")
-"""The bugs that leave the process as it is; `kill`, `exit`, `exit-N`, `sanitizer`, `unprepared`, `hang`, `leak` do not.
+"""The bugs that leave the process as it is; `kill`, `exit`, `exit-N`, `sanitizer`, `unprepared`, `uncounted`, `hang`
+and `leak` do not.
 
 `memory` is more than a fuzzer may have. `invisible` is none: what stands between cannot say everything to the driver.
 `slow` is none, in the time that the manifest allows, and `nothing` is none: it prepares nothing. `fragile` raises once
@@ -54,6 +55,11 @@ class FuzzedDevice(ReferenceDevice):
             self._meet_six()
         answers = super().get_supported_operations(model)
         return answers[:-1] if self._bug == "answers" and len(answers) == 2 else answers
+
+    def get_number_of_cache_files_needed(self) -> NumberOfCacheFiles:
+        if self._bug == "uncounted":
+            os._exit(3)
+        return super().get_number_of_cache_files_needed()
 
     def prepare_model(self, model: Model, *arguments: Any) -> None:
         if self._bug == "unprepared":

@@ -1,0 +1,60 @@
+"""NPU Managers and scheduling HALs that conform, each in its own way, have no finding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any
+
+import pytest
+from edited_source import applied
+from fuzzing import first_finding
+
+from npu_conformance.faults import managers, npu_scheduling
+from npu_conformance.faults.kill_matrix import PLUGIN
+from npu_conformance.faults.source_edits import EditedFault
+from npu_conformance.fuzz.lib.manager_target import ManagerTarget
+from npu_conformance.fuzz.lib.scheduling_target import SchedulingTarget
+from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.harness.subject.loading import open_subject
+
+TARGETS: dict[str, Callable[[SubjectHandle], Any]] = {"manager": ManagerTarget, "scheduling": SchedulingTarget}
+RUNS = {"manager": 100, "scheduling": 150}
+VARIANTS = {
+    "manager": (
+        "manager-boundary-alone",
+        "manager-aosp-profile",
+        "manager-opportunistic-500",
+        "manager-opportunistic-negative",
+    ),
+    "scheduling": ("npu-narrow", "npu-cuttlefish"),
+}
+EDITED = {"manager": managers.EDITED_VARIANTS, "scheduling": npu_scheduling.EDITED_VARIANTS}
+
+
+@pytest.mark.parametrize(
+    ("name", "subject"),
+    [
+        (name, subject)
+        for name in TARGETS
+        for subject in (
+            ("reference", {}),
+            ("reference", {"npu_profile": "aosp"}),
+            *((PLUGIN, {"fault": variant}) for variant in VARIANTS[name]),
+        )
+    ],
+    indirect=["subject"],
+    ids=lambda value: value if isinstance(value, str) else " ".join((value[0][:9], *value[1].values())),
+)
+def test_what_conforms_has_no_finding(name: str, subject: SubjectHandle) -> None:
+    assert first_finding(TARGETS[name](subject), seed=7, runs=RUNS[name]) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [(name, row) for name in TARGETS for row in EDITED[name]],
+    ids=lambda value: getattr(value, "id", value),
+)
+def test_what_decides_otherwise_has_no_finding(name: str, row: EditedFault) -> None:
+    with applied(row.edits), closing(open_subject("reference", {}, "inprocess")) as subject:
+        assert first_finding(TARGETS[name](subject), seed=3, runs=60) is None
