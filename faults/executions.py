@@ -23,6 +23,7 @@ from npu_conformance.specs.versions import Version
 _NONE, _INVALID, _GENERAL = ErrorStatus.NONE, ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE
 Result = types.ExecutionResult
 Shapes = tuple[types.OutputShape, ...]
+Pools = tuple[types.RequestMemoryPool, ...]
 
 
 def _answering(change: Callable[[Result, bool], Result]) -> type[FaultyPreparedModel]:
@@ -110,21 +111,40 @@ def _repairing(repair: Callable[[types.Request], types.Request]) -> type[FaultyP
 
 
 def _each_argument(
-    repair: Callable[[types.RequestArgument], types.RequestArgument],
+    repair: Callable[[types.RequestArgument, types.Request], types.RequestArgument],
 ) -> type[FaultyPreparedModel]:
-    return _repairing(
-        lambda request: replace(
-            request, inputs=tuple(map(repair, request.inputs)), outputs=tuple(map(repair, request.outputs))
-        )
+    """repair: gets an argument and its request."""
+
+    def whole(request: types.Request) -> types.Request:
+        inputs, outputs = (tuple(repair(one, request) for one in ones) for ones in (request.inputs, request.outputs))
+        return replace(request, inputs=inputs, outputs=outputs)
+
+    return _repairing(whole)
+
+
+def _each_location(
+    repair: Callable[[types.DataLocation, Pools], types.DataLocation],
+) -> type[FaultyPreparedModel]:
+    return _each_argument(
+        lambda argument, request: replace(argument, location=repair(argument.location, request.pools))
     )
 
 
-def _each_location(**fields: Callable[[types.DataLocation], int]) -> type[FaultyPreparedModel]:
-    def repair(argument: types.RequestArgument) -> types.RequestArgument:
-        changed = {name: change(argument.location) for name, change in fields.items()}
-        return replace(argument, location=replace(argument.location, **changed))
+def last_for_missing(place: types.DataLocation, pools: Pools) -> types.DataLocation:
+    """A pool that does not exist means the last one."""
+    return place if 0 <= place.pool_index < len(pools) else replace(place, pool_index=max(len(pools) - 1, 0))
 
-    return _each_argument(repair)
+
+def moved_inside(place: types.DataLocation, pools: Pools) -> types.DataLocation:
+    """What reaches beyond its pool ends where the pool ends."""
+    pool = pools[place.pool_index].pool if 0 <= place.pool_index < len(pools) else None
+    if pool is None or place.offset + place.length <= pool.size:
+        return place
+    return replace(place, offset=max(pool.size - place.length, 0))
+
+
+def _wrapped(place: types.DataLocation, _: Pools) -> types.DataLocation:
+    return replace(place, offset=0) if place.offset + place.length >= 2**32 else place
 
 
 def _cut(request: types.Request) -> types.Request:
@@ -291,22 +311,22 @@ FAULTS = (
           "vts.requests.ADD.input_added vts.requests.ADD.output_added", _repairing(_cut)),
     fault("request-pool-index", "A pool index that does not exist means the last pool.", "NNHAL-REQUEST-004",
           "vts.requests.ADD.input_in_missing_pool vts.requests.ADD.output_in_missing_pool",
-          _each_location(pool_index=lambda place: 0)),
+          _each_location(last_for_missing)),
     fault("request-beyond-pool", "What reaches beyond its pool is moved inside.", "NNHAL-REQUEST-005",
           "vts.requests.ADD.input_beyond_pool vts.requests.ADD.output_beyond_pool",
-          _each_location(offset=lambda place: place.offset if place.offset > 64 else min(place.offset, 56))),
+          _each_location(moved_inside)),
     fault("request-offset-wraps", "Offset and length are added in 32 bits, and all is read from 0.",
           "NNHAL-ROBUST-002", "vts.requests.ADD.input_offset_that_wraps",
-          _each_location(offset=lambda place: 0 if place.offset + place.length >= 2**32 else place.offset)),
+          _each_location(_wrapped)),
     fault("request-padding-ignored", "Padding is not looked at.", "NNHAL-REQUEST-006",
-          "vts.requests.ADD.output_padding_beyond_pool", _each_location(padding=lambda place: 0)),
+          "vts.requests.ADD.output_padding_beyond_pool", _each_location(lambda place, _: replace(place, padding=0))),
     fault("request-dimensions-ignored", "Dimensions in a request are not looked at.",
           "NNHAL-REQUEST-007 NNHAL-REQUEST-008",
           "vts.requests.ADD.*_of_other_rank vts.requests.ADD.*_of_other_size",
-          _each_argument(lambda argument: replace(argument, dimensions=()))),
+          _each_argument(lambda argument, _: replace(argument, dimensions=()))),
     fault("request-omitted-ignored", "An argument without value is read where its location says.",
           "NNHAL-REQUEST-003", "vts.requests.ADD.omitted_input_with_location",
-          _each_argument(lambda argument: replace(argument, has_no_value=False))),
+          _each_argument(lambda argument, _: replace(argument, has_no_value=False))),
     fault("execute-notifies-twice", "The execution callback is called twice.", "NNHAL-EXECUTE-003",
           _ANY, _notifying(_twice), Version.V1_1),
     fault("execute-never-notifies", "The execution callback is never called.", "NNHAL-EXECUTE-003",

@@ -21,64 +21,65 @@ _FIBONACCI = "com.npu_conformance.fibonacci"
 _INVALID, _GENERAL = ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE
 
 Hints = Sequence[types.TokenValuePair]
-Mapping = Sequence[types.ExtensionNameAndPrefix]
-Judge = Callable[[Hints, Mapping], bool]
+Names = Sequence[types.ExtensionNameAndPrefix]
+"""A mapping of extensions: which prefix each name has."""
+Judge = Callable[[Hints, Names], bool]
 """A predicate: True for hints of which the driver makes an error."""
 
 
-def _unknown(hints: Hints, mapping: Mapping) -> bool:
+def _unknown(hints: Hints, mapping: Names) -> bool:
     names = {one.prefix: one.name for one in mapping}
     return any(names.get(hint.token >> 16) != _FIBONACCI for hint in hints)
 
 
-def _unmapped(hints: Hints, mapping: Mapping) -> bool:
+def _unmapped(hints: Hints, mapping: Names) -> bool:
     return any(hint.token >> 16 not in {one.prefix for one in mapping} for hint in hints)
 
 
-def _invalid(hints: Hints, mapping: Mapping) -> bool:
+def _invalid(hints: Hints, mapping: Names) -> bool:
     names = {one.prefix: one.name for one in mapping}
     own = [hint for hint in hints if names.get(hint.token >> 16) == _FIBONACCI]
     return any(hint.token & 0xFFFF or not _is_count(hint.value) for hint in own)
 
 
-def _valid(hints: Hints, mapping: Mapping) -> bool:
+def _valid(hints: Hints, mapping: Names) -> bool:
     names = {one.prefix: one.name for one in mapping}
     return any(names.get(hint.token >> 16) == _FIBONACCI and _is_count(hint.value) for hint in hints)
 
 
-def _by_low_bits(hints: Hints, mapping: Mapping) -> bool:
+def _by_low_bits(hints: Hints, mapping: Names) -> bool:
     return any(hint.token & 0xFFFF == 0 and not _is_count(hint.value) for hint in hints)
 
 
-def _like_a_count(hints: Hints, mapping: Mapping) -> bool:
+def _like_a_count(hints: Hints, mapping: Names) -> bool:
     return any(hint.token & 0xFFFF == 0 and _is_count(hint.value) for hint in hints)
 
 
-def _huge(hints: Hints, mapping: Mapping) -> bool:
+def _huge(hints: Hints, mapping: Names) -> bool:
     return any(len(hint.value) > 4096 for hint in hints)
 
 
-def _many(hints: Hints, mapping: Mapping) -> bool:
+def _many(hints: Hints, mapping: Names) -> bool:
     return len(hints) > 64
 
 
-def _empty(hints: Hints, mapping: Mapping) -> bool:
+def _empty(hints: Hints, mapping: Names) -> bool:
     return any(not hint.value for hint in hints)
 
 
-def _mapped_only(hints: Hints, mapping: Mapping) -> bool:
+def _mapped_only(hints: Hints, mapping: Names) -> bool:
     return bool(mapping) and not hints
 
 
-def _none(hints: Hints, mapping: Mapping) -> bool:
+def _none(hints: Hints, mapping: Names) -> bool:
     return not hints
 
 
-def _negative(hints: Hints, mapping: Mapping) -> bool:
+def _negative(hints: Hints, mapping: Names) -> bool:
     return any(hint.token < 0 for hint in hints)
 
 
-def _breaks_rules(hints: Hints, mapping: Mapping) -> bool:
+def _breaks_rules(hints: Hints, mapping: Names) -> bool:
     """True for hints that a client must not send."""
     tokens = {hint.token for hint in hints}
     names, prefixes = {one.name for one in mapping}, {one.prefix for one in mapping}
