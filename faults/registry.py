@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from pathlib import Path
 from types import MappingProxyType
+from typing import TypeVar
 
 from npu_conformance.faults import (
     accuracy_losses,
@@ -48,6 +50,8 @@ from npu_conformance.faults import (
 from npu_conformance.faults.factories import edited_fault, edited_variant
 from npu_conformance.faults.fault import Edited, EditedHarness, Fault, FuzzFault, Variant
 
+Kind = TypeVar("Kind", bound=Fault | Variant)
+
 _FOLDER = Path(__file__).parent
 _HARNESS_FILE = "bookkeeping.json"
 _VARIANT_FILE = "variants.json"
@@ -79,21 +83,21 @@ def faults() -> MappingProxyType[str, Fault]:
     for path in sorted([*own, *_FOLDER.glob("kernels/*.json")]):
         found += [edited_fault(row, Edited(row.edits, row.extended)) for row in source_edits.read(path)]
     found += [edited_fault(row, EditedHarness(row.edits)) for row in source_edits.read(_FOLDER / _HARNESS_FILE)]
-    return MappingProxyType(_by_id(found))
+    return by_id(found)
 
 
 @functools.cache
 def conforming() -> MappingProxyType[str, Variant]:
-    """Every conforming variant by id."""
+    """Every conforming variant by id. Raises ValueError where two have one id."""
     found = [variant for module in _VARIANTS for variant in module.VARIANTS]
     found += [edited_variant(row, Edited(row.edits)) for row in source_edits.read(_FOLDER / _VARIANT_FILE)]
-    return MappingProxyType({variant.id: variant for variant in found})
+    return by_id(found)
 
 
 @functools.cache
 def fuzz_only() -> MappingProxyType[str, FuzzFault]:
-    """Every fault that only a fuzzer finds, by id."""
-    return MappingProxyType({fault.id: fault for fault in fuzzed() if not fault.caught_by})
+    """Every fault that only a fuzzer finds, by id. Raises ValueError where two have one id."""
+    return by_id(fault for fault in fuzzed() if not fault.caught_by)
 
 
 def fuzzed() -> tuple[FuzzFault, ...]:
@@ -103,10 +107,11 @@ def fuzzed() -> tuple[FuzzFault, ...]:
     return FAULTS
 
 
-def _by_id(found: list[Fault]) -> dict[str, Fault]:
-    by_id: dict[str, Fault] = {}
-    for fault in found:
-        if fault.id in by_id:
-            raise ValueError(f"two faults are called {fault.id}")
-        by_id[fault.id] = fault
-    return by_id
+def by_id(found: Iterable[Kind]) -> MappingProxyType[str, Kind]:
+    """These by their ids. Raises ValueError where two have one id."""
+    known: dict[str, Kind] = {}
+    for one in found:
+        if one.id in known:
+            raise ValueError(f"two faults or variants are called {one.id}")
+        known[one.id] = one
+    return MappingProxyType(known)
