@@ -12,8 +12,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import FaultyPreparedModel
-from npu_conformance.faults.factories import IMPATIENT, called_a_failure, fault, faulty_models
-from npu_conformance.faults.outputs import Outputs
+from npu_conformance.faults.factories import IMPATIENT, answering, called_a_failure, fault, faulty_models
+from npu_conformance.faults.outputs import Outputs, mapped, regions
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperationType
@@ -26,24 +26,14 @@ Shapes = tuple[types.OutputShape, ...]
 Pools = tuple[types.RequestMemoryPool, ...]
 
 
-def _answering(change: Callable[[Result, bool], Result]) -> type[FaultyPreparedModel]:
-    """Synchronous executions with another result. change: gets the result, and whether timing was asked for."""
-
-    class Model(FaultyPreparedModel):
-        def execute_synchronously(self, request: types.Request, measure_timing: bool, *rest: Any) -> Result:
-            return change(self.inner.execute_synchronously(request, measure_timing, *rest), measure_timing)
-
-    return Model
-
-
 def _timing(change: Callable[[types.Timing, bool], types.Timing]) -> type[FaultyPreparedModel]:
-    return _answering(lambda result, asked: replace(result, timing=change(result.timing, asked)))
+    return answering(lambda result, asked: replace(result, timing=change(result.timing, asked)))
 
 
 def _shapes(
     change: Callable[[tuple[types.OutputShape, ...]], tuple[types.OutputShape, ...]],
 ) -> type[FaultyPreparedModel]:
-    return _answering(lambda result, _: replace(result, output_shapes=change(result.output_shapes)))
+    return answering(lambda result, _: replace(result, output_shapes=change(result.output_shapes)))
 
 
 def _dimensions(change: Callable[[tuple[int, ...]], tuple[int, ...]]) -> type[FaultyPreparedModel]:
@@ -182,44 +172,35 @@ def _failure_is_none(client: hal.ExecutionCallback, answer: tuple[Any, ...]) -> 
     client.notify(_NONE, *rest)
 
 
-Touch = Callable[[types.Request, Callable[[int], memoryview]], None]
-
-
-def _touching(touch: Touch) -> type[FaultyPreparedModel]:
-    """Synchronous executions after which memory is touched. touch: gets the request, and pools by their index."""
+def _touching(touch: Callable[[types.Request, MemoryMap], None]) -> type[FaultyPreparedModel]:
+    """Synchronous executions after which memory is touched."""
 
     class Model(FaultyPreparedModel):
         def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
             result = self.inner.execute_synchronously(request, *rest)
-            touch(request, lambda index: _pool(self.context.memory, request, index))
+            touch(request, self.context.memory)
             return result
 
     return Model
 
 
-def _pool(memory: MemoryMap, request: types.Request, index: int) -> memoryview:
-    pool = request.pools[index].pool
-    assert pool is not None
-    return memory.map(pool)
+def _scratch(request: types.Request, memory: MemoryMap) -> None:
+    for region in regions(memory, request, request.inputs):
+        region[0] ^= 1
 
 
-def _scratch(request: types.Request, pool: Callable[[int], memoryview]) -> None:
-    for argument in request.inputs:
-        if argument.location.length:
-            pool(argument.location.pool_index)[argument.location.offset] ^= 1
+def _beyond(request: types.Request, memory: MemoryMap) -> None:
+    place, pool = request.outputs[-1].location, mapped(memory, request, request.outputs[-1])
+    if pool is not None:
+        end = place.offset + place.length
+        pool[end : end + 4] = bytes(len(pool[end : end + 4]))
 
 
-def _beyond(request: types.Request, pool: Callable[[int], memoryview]) -> None:
-    location = request.outputs[-1].location
-    memory = pool(location.pool_index)
-    end = location.offset + location.length
-    memory[end : end + 4] = bytes(len(memory[end : end + 4]))
-
-
-def _before(request: types.Request, pool: Callable[[int], memoryview]) -> None:
-    location = max((one.location for one in request.outputs), key=lambda place: place.offset)
-    if location.offset:
-        pool(location.pool_index)[location.offset - 1] = 0
+def _before(request: types.Request, memory: MemoryMap) -> None:
+    last = max(request.outputs, key=lambda argument: argument.location.offset)
+    pool = mapped(memory, request, last)
+    if pool is not None and last.location.offset:
+        pool[last.location.offset - 1] = 0
 
 
 _ANY = "vts.generated.RELU.float32_*"
@@ -283,11 +264,11 @@ FAULTS = (
     fault("timing-negative", "An AIDL time is -5.", "NNHAL-TIMING-006", _ANY,
           _timing(lambda timing, asked: types.Timing(-5, 9) if asked else timing)),
     fault("timing-of-a-failure", "An execution that failed reports times.", "NNHAL-TIMING-002", _ANY,
-          _answering(_time_of_failure)),
+          answering(_time_of_failure)),
     fault("insufficient-is-success", "An output that does not fit is reported as success.", "NNHAL-SHAPE-004", _ANY,
-          _answering(_all_sufficient)),
+          answering(_all_sufficient)),
     fault("insufficient-marks-all", "One output does not fit, all are marked.", "NNHAL-SHAPE-005",
-          "vts.generated.SPLIT.*", _answering(lambda result, _: result if result.output_sufficient_size else replace(
+          "vts.generated.SPLIT.*", answering(lambda result, _: result if result.output_sufficient_size else replace(
               result, output_shapes=tuple(replace(one, is_sufficient=False) for one in result.output_shapes)))),
     fault("shapes-missing", "Outputs of unknown size get no shapes.", "NNHAL-SHAPE-002", _ANY,
           _shapes(lambda shapes: ())),
@@ -305,8 +286,8 @@ FAULTS = (
           "NNHAL-EXECUTE-001", _ANY, _KeepsTheFirstResult),
     fault("execute-refuses-unknown-outputs", "Outputs of unknown size are an argument error.", "NNHAL-SHAPE-002",
           _ANY, _RefusesUnknownOutputs),
-    fault("request-general-failure", "An invalid request is GENERAL_FAILURE.", "NNHAL-REQUEST-001",
-          "vts.requests.ADD.*", _SaysGeneralFailure),
+    fault("request-general-failure", "An invalid request is GENERAL_FAILURE.", "NNHAL-REQUEST-001 NNHAL-SHAPE-007",
+          "vts.requests.ADD.* vts.executions.shapes.none_of_a_failure", _SaysGeneralFailure),
     fault("request-too-many-arguments", "Arguments that the model does not have are ignored.", "NNHAL-REQUEST-001",
           "vts.requests.ADD.input_added vts.requests.ADD.output_added", _repairing(_cut)),
     fault("request-pool-index", "A pool index that does not exist means the last pool.", "NNHAL-REQUEST-004",

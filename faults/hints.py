@@ -188,16 +188,7 @@ def _skipping(judge: Judge) -> FaultySubject:
     return _executing(execute)
 
 
-def _configured(change: Callable[[types.ExecutionConfig], types.ExecutionConfig]) -> FaultySubject:
-    """Executions whose configuration is taken for another."""
-    return _executing(
-        lambda inner, request, config, deadline: inner.execute_synchronously_with_config(
-            request, change(config), deadline
-        )
-    )
-
-
-def _mending(inner: Any, request: types.Request, config: types.ExecutionConfig, deadline_ns: int) -> Any:
+def _called_failures(inner: Any, request: types.Request, config: types.ExecutionConfig, deadline_ns: int) -> Any:
     with called_a_failure():
         return inner.execute_synchronously_with_config(request, config, deadline_ns)
 
@@ -250,12 +241,8 @@ FAULTS = (
            f"{_EXECUTION} {_OWN_EXECUTION}", _skipping(_like_a_count)),
     _fault("execution-needs-hints", "A configuration without hints is an argument error.", "NNHAL-EXECUTE-012",
            "execution_hints.none", _failing(_none)),
-    _fault("timing-always", "A configuration measures times whether or not it asks for them.", "NNHAL-EXECUTE-012",
-           "execution_hints.none", _configured(lambda config: replace(config, measure_timing=True))),
-    _fault("loop-timeout-unchecked", "The loop timeout of a configuration is not looked at.", "NNHAL-EXECUTE-012",
-           "execution_hints.refusals", _configured(lambda config: replace(config, loop_timeout_duration_ns=-1))),
     _fault("refusal-is-failure", "A bad request with a configuration ends in GENERAL_FAILURE.", "NNHAL-EXECUTE-012",
-           "execution_hints.refusals", _executing(_mending)),
+           "execution_hints.refusals", _executing(_called_failures)),
 )  # fmt: skip
 """Faults in hints."""
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from npu_conformance.faults.boundary import FaultyPreparedModel
 from npu_conformance.faults.factories import fault
 from npu_conformance.faults.fault import FaultySubject
-from npu_conformance.faults.models import regions
+from npu_conformance.faults.outputs import regions
 from npu_conformance.reference.device.executor import Limits, Runnable
 from npu_conformance.reference.device.tensors import Array
 from npu_conformance.reference.hal.cache import Compiled
@@ -174,7 +174,7 @@ class _LargeFenced(FaultyPreparedModel):
 
     def execute_fenced(self, request: types.Request, *rest: Any) -> hal.FencedExecutionResult:
         kept = (
-            [(region, bytes(region)) for region in regions(self, request, request.outputs)]
+            [(region, bytes(region)) for region in regions(self.context.memory, request, request.outputs)]
             if _is_large(request)
             else []
         )
@@ -201,7 +201,7 @@ class _Clearing(hal.ExecutionCallback):
         self._client, self._model, self._request = client, model, request
 
     def notify(self, status: int, output_shapes: tuple[types.OutputShape, ...], timing: types.Timing | None) -> None:
-        for region in regions(self._model, self._request, self._request.outputs):
+        for region in regions(self._model.context.memory, self._request, self._request.outputs):
             region[:] = bytes(len(region))
         self._client.notify(status, output_shapes, timing)
 

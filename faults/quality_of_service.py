@@ -13,6 +13,7 @@ from typing import Any
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
 from npu_conformance.faults.factories import IMPATIENT, fault, faulty_device, faulty_models
 from npu_conformance.faults.fault import FaultySubject
+from npu_conformance.faults.outputs import regions
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
@@ -60,16 +61,10 @@ class _HalfWritten(FaultyPreparedModel):
     ) -> Result:
         result = self.inner.execute_synchronously(request, measure_timing, -1, *rest)
         if 0 <= deadline_ns <= self.context.clock.now_ns():
-            self._corrupt(request)
+            for region in regions(self.context.memory, request, request.outputs):
+                half = len(region) // 2
+                region[len(region) - half :] = bytes(half)
         return result
-
-    def _corrupt(self, request: types.Request) -> None:
-        for argument in request.outputs:
-            place = argument.location
-            pool = request.pools[place.pool_index].pool
-            assert pool is not None
-            end = place.offset + place.length
-            self.context.memory.map(pool)[end - place.length // 2 : end] = bytes(place.length // 2)
 
 
 class _RemembersTheDeadline(FaultyPreparedModel):
