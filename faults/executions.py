@@ -185,7 +185,7 @@ def _touching(touch: Callable[[types.Request, MemoryMap], None]) -> type[FaultyP
 
 
 def _scratch(request: types.Request, memory: MemoryMap) -> None:
-    for region in regions(memory, request, request.inputs):
+    for region in filter(None, regions(memory, request, request.inputs)):
         region[0] ^= 1
 
 

@@ -136,16 +136,16 @@ class _DiesOfHugeHints(ExtendedDevice):
         return config
 
 
-class _MendsModels(ExtendedDevice):
-    """Prepares models that come with a configuration without checking them."""
+class _CorrectsZeroPoints(ExtendedDevice):
+    """Corrects the zero points of models that come with a configuration, which its check lets pass then."""
 
     def prepare_model_with_config(self, model: types.Model, *rest: Any) -> None:
         operands = tuple(replace(one, zero_point=0) for one in model.main.operands)
         super().prepare_model_with_config(replace(model, main=replace(model.main, operands=operands)), *rest)
 
 
-class _NotifiesLateRefusals(ExtendedDevice):
-    """Forgets the callback of an argument error."""
+class _RefusesWithoutNotifying(ExtendedDevice):
+    """Looks at a model before it takes the callback: an argument error is returned, and not notified."""
 
     def prepare_model_with_config(self, model: types.Model, *rest: Any) -> None:
         self.inner.get_supported_operations(model)
@@ -223,10 +223,10 @@ FAULTS = (
            _preparing(_negative, _GENERAL)),
     _fault("none-fails", "A configuration needs hints.",
            "NNHAL-PREPARE-018", "compilation_hints.none", _preparing(_none)),
-    _fault("models-unchecked", "Models that come with a configuration are not checked.", "NNHAL-PREPARE-018",
-           "compilation_hints.of_invalid_models", extended(_MendsModels)),
+    _fault("models-unchecked", "Zero points of models that come with a configuration are not checked.",
+           "NNHAL-PREPARE-018", "compilation_hints.of_invalid_models", extended(_CorrectsZeroPoints)),
     _fault("refusal-unnotified", "A refused model that comes with a configuration is not notified.",
-           "NNHAL-PREPARE-018", "compilation_hints.of_invalid_models", extended(_NotifiesLateRefusals)),
+           "NNHAL-PREPARE-018", "compilation_hints.of_invalid_models", extended(_RefusesWithoutNotifying)),
     _fault("unknown-fails-execution", "An execution hint of an unknown extension is an argument error.",
            "NNHAL-EXECUTE-013", _EXECUTION, _failing(_unknown)),
     _fault("invalid-fails-execution", "An invalid execution hint of an own extension is an argument error.",

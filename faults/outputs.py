@@ -18,15 +18,13 @@ def mapped(memory: MemoryMap, request: types.Request, argument: types.RequestArg
 
 
 def regions(memory: MemoryMap, request: types.Request, arguments: Iterable[types.RequestArgument]) -> Regions:
-    """The bytes of those arguments of a request that have any in shared memory."""
+    """The bytes of those arguments of a request that lie in shared memory; none of an argument without elements."""
     pools = [(mapped(memory, request, one), one.location) for one in arguments]
-    return [
-        pool[place.offset : place.offset + place.length] for pool, place in pools if pool is not None and place.length
-    ]
+    return [pool[place.offset : place.offset + place.length] for pool, place in pools if pool is not None]
 
 
 class Outputs:
-    """The bytes of those outputs of a request that have any in shared memory."""
+    """The bytes of those outputs of a request that lie in shared memory."""
 
     def __init__(self, memory: MemoryMap, request: types.Request) -> None:
         self._regions = regions(memory, request, request.outputs)
@@ -42,5 +40,5 @@ class Outputs:
 
     def flip(self) -> None:
         """Change the lowest bit of the first byte of each output, which weighs least."""
-        for region in self._regions:
+        for region in filter(None, self._regions):
             region[0] ^= 1
