@@ -44,12 +44,20 @@ def faulty_device(
     return FaultySubject(create, deadlines=deadlines or Deadlines(), manifest=lambda: {"claims": claims})
 
 
-def faulty_models(kind: type[FaultyPreparedModel], *, deadlines: Deadlines | None = None) -> FaultySubject:
-    """The reference driver whose prepared models are behind this kind of boundary, and have the plug-in's context."""
+def faulty_models(
+    kind: type[FaultyPreparedModel],
+    *,
+    shared: Callable[[], object] = lambda: None,
+    deadlines: Deadlines | None = None,
+) -> FaultySubject:
+    """The reference driver whose prepared models are behind this kind of boundary, and have the plug-in's context.
+
+    shared: makes what the models of one device share; a driver that starts again begins with another one.
+    """
 
     def create(context: Context, version: Version) -> Subject:
         class Device(FaultyDevice):
-            prepared_model = type(kind.__name__, (kind,), {"context": context})
+            prepared_model = type(kind.__name__, (kind,), {"context": context, "shared": shared()})
 
         return Subject(device=Device(ReferenceDevice(context, version)))
 

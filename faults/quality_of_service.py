@@ -108,18 +108,18 @@ class _RefusesToExecute(FaultyPreparedModel):
         self.inner.execute(*arguments)
 
 
-class _SaysMissedBefore1Dot3(FaultyPreparedModel):
-    """Rejects an execution beside others with a status of 1.3, at every version."""
+class _MissesBesideOthers(FaultyPreparedModel):
+    """An execution that ends while others run is told to have missed a deadline, at every version. shared: who runs."""
 
-    running = 0
+    shared: list[object]
 
     def execute(self, *arguments: Any) -> None:
-        type(self).running += 1
+        self.shared.append(self)
         super().execute(*arguments)
 
     def executed(self, callback: hal.ExecutionCallback, status: int, *rest: Any) -> None:
-        type(self).running -= 1
-        callback.notify(_MISSED[0] if self.running and status == _NONE else status, *rest)
+        self.shared.pop()
+        callback.notify(_MISSED[0] if self.shared and status == _NONE else status, *rest)
 
 
 class _LowWaitsForEver(FaultyPreparedModel):
@@ -238,9 +238,9 @@ FAULTS = (
     _fault("low-never-runs", "An execution of low priority waits for ever, though nothing else runs.",
            "NNHAL-EXECUTE-001", f"{_AREA}load.preempted_result", faulty_models(_LowWaitsForEver, deadlines=IMPATIENT)),
     _fault("missed-before-1.3", "MISSED_DEADLINE_TRANSIENT under load, at 1.1.", "NNHAL-ERROR-002",
-           f"{_AREA}load.asynchronous", _SaysMissedBefore1Dot3, Version.V1_1),
+           f"{_AREA}load.asynchronous", faulty_models(_MissesBesideOthers, shared=list), Version.V1_1),
     _fault("missed-without-deadline", "An execution beside others misses a deadline that it has not.",
-           "NNHAL-QOS-002", f"{_AREA}load.asynchronous", _SaysMissedBefore1Dot3, Version.V1_3),
+           "NNHAL-QOS-002", f"{_AREA}load.asynchronous", faulty_models(_MissesBesideOthers, shared=list), Version.V1_3),
     _fault("cache-invents-a-deadline", "Preparation from cache without a deadline misses it.", "NNHAL-QOS-015",
            f"{_AREA}deadline.from_cache", _CacheInventsADeadline),
 )  # fmt: skip

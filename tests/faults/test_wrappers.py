@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-import pytest
+import sys
+import threading
+from types import SimpleNamespace
+from typing import Any
 
-from npu_conformance.faults import executions, extension_faults, told_times
-from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
+import numpy
+import pytest
+from reference_driver import LocalMemory
+
+from npu_conformance.faults import executions, extension_faults, kernel_guards, registry, told_times
+from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
+from npu_conformance.faults.factories import faulty_models
+from npu_conformance.faults.wrapper import Wrapper
+from npu_conformance.reference.device.tensors import OutputInfo
+from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
     Memory,
@@ -15,6 +27,10 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestMemoryPool,
     Subgraph,
 )
+from npu_conformance.specs.plugin import Caller, Context
+from npu_conformance.specs.versions import NEWEST
+
+registry.conforming()  # imports the wrappers
 
 POOLS = (RequestMemoryPool(Memory("ashmem", 64, 1)), RequestMemoryPool(Memory("ashmem", 100, 2)))
 OF_A_DEVICE = RequestMemoryPool(token=3)
@@ -60,3 +76,39 @@ def test_what_reaches_beyond_its_pool_is_moved_inside(place: DataLocation, moved
     """A buffer of the device's has no size that its client could tell, and neither has a pool that does not exist."""
     found = executions.moved_inside(place, (*POOLS, OF_A_DEVICE))
     assert found == DataLocation(place.pool_index, moved, place.length)
+
+
+@pytest.mark.parametrize("lifetime", OperandLifeTime)
+def test_a_guard_knows_constants(lifetime: OperandLifeTime) -> None:
+    view: Any = SimpleNamespace(operand=lambda name: Operand(lifetime=lifetime))
+    met = kernel_guards.Met(view, [numpy.zeros(1)], [OutputInfo(OperandType.TENSOR_FLOAT32, (1,))])
+    assert met.is_constant("filter") == (lifetime.name in ("CONSTANT_COPY", "CONSTANT_POOL"))
+
+
+class InCompany(FaultyPreparedModel):
+    shared: list[object]
+
+
+def test_what_models_share_is_that_of_one_device_and_begins_anew_with_the_next() -> None:
+    """A driver that starts again in its process must not find the room taken that an execution had before."""
+    context = Context(LocalMemory(), lambda: Caller(0, 0))
+    mechanism = faulty_models(InCompany, shared=list)
+    first, second = (mechanism.create(context, NEWEST).device for _ in range(2))
+    assert isinstance(first, FaultyDevice)
+    assert isinstance(second, FaultyDevice)
+    one, other = (first.prepared_model(PreparedModel()) for _ in range(2))
+    assert one.shared is other.shared
+    assert second.prepared_model(PreparedModel()).shared is not one.shared
+
+
+def test_no_wrapper_keeps_what_changes_in_its_class() -> None:
+    """There it would outlive a device."""
+    changing = (list, set, dict, type(threading.Lock()), type(threading.RLock()), threading.Semaphore, threading.Event)
+    kinds = [kind for kind in _below(Wrapper) if getattr(sys.modules[kind.__module__], kind.__name__, None) is kind]
+    kept = [(kind.__qualname__, name, value) for kind in kinds for name, value in vars(kind).items()]
+    assert len(kinds) > len(Wrapper.__subclasses__())
+    assert [one for one in kept if not one[1].startswith("__") and isinstance(one[2], changing)] == []
+
+
+def _below(kind: type) -> list[type]:
+    return [one for below in kind.__subclasses__() for one in (below, *_below(below))]
