@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
-from npu_conformance.faults import bookkeeping, plugin, report_checks, source_edits, waiver_checks
+from npu_conformance.faults import plugin, self_checks, source_edits
 from npu_conformance.faults.fault import EditedHarness, Fault, FaultySubject, Hostile, Variant
 from npu_conformance.harness.judge.outcome_table import WAIVABLE, is_red
 from npu_conformance.harness.judge.waivers import glob
@@ -79,7 +79,7 @@ class VariantRow(msgspec.Struct, frozen=True):
 def all_cases() -> list[Case]:
     """Every case that a fault can name: the suites' in the default scope, and the self-checks."""
     found = [case for case in suites.cases(("vts", "cts", "mlts")) if in_scope(case, Scope.DEFAULT)]
-    return [*found, *bookkeeping.cases(), *waiver_checks.cases(), *report_checks.cases()]
+    return [*found, *self_checks.cases()]
 
 
 def expected_cases(fault: Fault, cases: Iterable[Case]) -> list[Case]:

@@ -25,11 +25,11 @@ from npu_conformance.faults import (
     guarded_kernels,
     hints,
     hosts,
-    managers,
     model_engines,
     models,
     nearly_alike,
     npu_buffers,
+    npu_manager,
     npu_scheduling,
     preparation,
     quality_of_service,
@@ -53,13 +53,13 @@ from npu_conformance.faults.fault import Edited, EditedHarness, Fault, FuzzFault
 Kind = TypeVar("Kind", bound=Fault | Variant)
 
 _FOLDER = Path(__file__).parent
-_HARNESS_FILE = "bookkeeping.json"
+_HARNESS_FILE = _FOLDER / "self_checks/bookkeeping.json"
 _VARIANT_FILE = "variants.json"
-_APART = {_HARNESS_FILE, _VARIANT_FILE, guarded_kernels.FILE.name}
+_APART = {_VARIANT_FILE, guarded_kernels.FILE.name}
 """Files of this package that hold no faults by source edits of the reference."""
 
 _FAULTS = (
-    queries, preparation, executions, buffers, fenced, hosts, managers, relations, robustness, extensions, hints,
+    queries, preparation, executions, buffers, fenced, hosts, npu_manager, relations, robustness, extensions, hints,
     caching, quality_of_service, execution_paths, reusable, shapes_and_times, npu_scheduling,
     npu_buffers, runtime, constants, guarded_kernels, nearly_alike, several_shapes, stress, models, model_engines,
     told_times, slowness, accuracy_losses,
@@ -68,7 +68,7 @@ _FAULTS = (
 
 _VARIANTS = (
     variants, choosy_devices, combined_variants, fenced, hints, caching_variants, conforming_drivers,
-    execution_variants, npu_scheduling, managers, npu_buffers, runtime,
+    execution_variants, npu_scheduling, npu_manager, npu_buffers, runtime,
 )  # fmt: skip
 """The modules with VARIANTS."""
 
@@ -82,7 +82,7 @@ def faults() -> MappingProxyType[str, Fault]:
     own = [path for path in _FOLDER.glob("*.json") if path.name not in _APART]
     for path in sorted([*own, *_FOLDER.glob("kernels/*.json")]):
         found += [edited_fault(row, Edited(row.edits, row.extended)) for row in source_edits.read(path)]
-    found += [edited_fault(row, EditedHarness(row.edits)) for row in source_edits.read(_FOLDER / _HARNESS_FILE)]
+    found += [edited_fault(row, EditedHarness(row.edits)) for row in source_edits.read(_HARNESS_FILE)]
     return by_id(found)
 
 

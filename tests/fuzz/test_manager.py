@@ -7,7 +7,7 @@ import pytest
 from edited_source import applied
 from fuzzing import finding, first_finding
 
-from npu_conformance.faults import managers
+from npu_conformance.faults import npu_buffers, npu_manager
 from npu_conformance.faults.kill_matrix import PLUGIN
 from npu_conformance.faults.source_edits import EditedFault
 from npu_conformance.fuzz.lib.histories import encoded
@@ -76,7 +76,7 @@ def test_what_conforms_has_no_finding(subject: SubjectHandle) -> None:
     assert first_finding(target, seed=7, runs=100) is None
 
 
-@pytest.mark.parametrize("row", managers.EDITED_VARIANTS, ids=lambda row: row.id)
+@pytest.mark.parametrize("row", [*npu_manager.EDITED_VARIANTS, *npu_buffers.EDITED_VARIANTS], ids=lambda row: row.id)
 def test_what_decides_otherwise_has_no_finding(row: EditedFault) -> None:
     with applied(row.edits):
         opened = open_subject("reference", {}, "inprocess")
