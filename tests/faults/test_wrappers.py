@@ -14,10 +14,14 @@ from reference_driver import LocalMemory
 from npu_conformance.faults import executions, extension_faults, kernel_guards, registry, told_times
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
 from npu_conformance.faults.factories import faulty_models
+from npu_conformance.faults.runtime import boundary, flows
+from npu_conformance.faults.runtime.hooks import FaultyRuntime
 from npu_conformance.faults.wrapper import Wrapper
 from npu_conformance.reference.device.tensors import OutputInfo
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.runtime import Runtime
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
     Memory,
@@ -110,5 +114,19 @@ def test_no_wrapper_keeps_what_changes_in_its_class() -> None:
     assert [one for one in kept if not one[1].startswith("__") and isinstance(one[2], changing)] == []
 
 
-def _below(kind: type) -> list[type]:
+def _below(kind: type[Any]) -> list[type[Any]]:
     return [one for below in kind.__subclasses__() for one in (below, *_below(below))]
+
+
+def test_what_works_once_works_once_in_each_runtime() -> None:
+    """Their objects have the same numbers."""
+    behave, first, second = boundary.once(1), Runtime(), Runtime()
+    answers = [behave(runtime, (0, 7), 0) for runtime in (first, first, second)]
+    assert answers == [ResultCode.NO_ERROR, ResultCode.BAD_STATE, ResultCode.NO_ERROR]
+
+
+def test_a_call_that_is_made_once_is_made_once_in_each_runtime() -> None:
+    context = Context(LocalMemory(), lambda: Caller(0, 0))
+    hook, runtimes = flows.once(ResultCode.BAD_STATE), [FaultyRuntime(Runtime(), context) for _ in range(2)]
+    answers = [hook(runtime, lambda event: 0, (7,)) for runtime in (runtimes[0], *runtimes)]
+    assert answers == [ResultCode.NO_ERROR, ResultCode.BAD_STATE, ResultCode.NO_ERROR]
