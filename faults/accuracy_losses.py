@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy
 
+from npu_conformance.faults.factories import fault
 from npu_conformance.faults.fault import Fault, FaultySubject
 from npu_conformance.faults.model_engines import Engine, Inputs, around
 from npu_conformance.faults.source_edits import DetectedAs
@@ -91,8 +92,8 @@ def _too_high(steps: int) -> Change:
 
 
 def _fault(name: str, description: str, models: str, mechanism: FaultySubject, detected_as: DetectedAs) -> Fault:
-    caught = tuple(f"mlts.accuracy.{model}.answers" for model in models.split())
-    return Fault(f"loses-{name}", description, ("ML-ACC-008",), caught, mechanism, detected_as=detected_as)
+    caught = " ".join(f"mlts.accuracy.{model}.answers" for model in models.split())
+    return fault(name, description, "ML-ACC-008", caught, mechanism, detected_as=detected_as, family="loses")
 
 
 _FLOATS = "digits_conv digits_separable denoiser_lstm phones_lstm"

@@ -16,11 +16,13 @@ from npu_conformance.specs.plugin import Context
 class FaultyPreparedModel(Wrapper, hal.PreparedModel):
     """A prepared model behind the boundary: asynchronous executions pass `executed` on their way to the client.
 
-    inner: the reference's. context: the plug-in's, where `factories.faulty_models` has made the device.
+    inner: the reference's. context, shared: the plug-in's, and what all models of the device share, where
+    `factories.faulty_models` has made the device.
     """
 
     inner: hal.PreparedModel
     context: Context
+    shared: Any
 
     def given(self, interface: type, value: Any) -> Any:
         """The reference gets callbacks that pass through `executed`."""

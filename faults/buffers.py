@@ -53,7 +53,7 @@ class _ReadsPixelsElsewhere(FaultyPreparedModel):
 
 def _is_pixels(pool: types.RequestMemoryPool) -> bool:
     memory = pool.pool
-    return memory is not None and memory.description is not None and memory.description.format != 33
+    return memory is not None and memory.description is not None and memory.description.format != types.BLOB_FORMAT
 
 
 class _Locking(FaultyPreparedModel):

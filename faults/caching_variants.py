@@ -92,6 +92,7 @@ class _FailsFromCache(FaultyDevice):
         callback = arguments[-1]
         if callback is None:
             super().prepare_model_from_cache(*arguments)
+            return
         callback.notify(_GENERAL, None)
         raise ServiceError(_GENERAL, "nothing is cached")
 

@@ -7,7 +7,7 @@ import math
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
 from npu_conformance.faults.factories import faulty_device, faulty_models
@@ -54,55 +54,81 @@ def _is_short(deadline_ns: int) -> bool:
     return 0 <= deadline_ns < RealClock().now_ns() + _SECOND
 
 
+def _require_a_second(deadline_ns: int, status: int) -> None:
+    if _is_short(deadline_ns):
+        raise ServiceError(status, "too short")
+
+
+@forwarding(hal.Burst)
+class _ImpatientBurst(Wrapper, hal.Burst):
+    """A burst of a model that finds a second too short. too_short: its status."""
+
+    inner: hal.Burst
+
+    def __init__(self, inner: hal.Burst, too_short: int) -> None:
+        super().__init__(inner)
+        self._too_short = too_short
+
+    def execute_synchronously(self, *arguments: Any) -> Result:
+        _require_a_second(arguments[3], self._too_short)
+        return self.inner.execute_synchronously(*arguments)
+
+
+class _ImpatientModel(FaultyPreparedModel):
+    """A prepared model that finds a second too short for an execution. too_short: the status that it answers with."""
+
+    too_short: int
+
+    def configure_execution_burst(self) -> hal.Burst:
+        return _ImpatientBurst(self.inner.configure_execution_burst(), self.too_short)
+
+    def execute(self, *arguments: Any) -> None:
+        if _is_short(arguments[2]):
+            arguments[-1].notify(self.too_short, (), types.Timing(2**64 - 1, 2**64 - 1))
+        else:
+            self.inner.execute(*arguments)
+
+    def execute_synchronously(self, *arguments: Any) -> Result:
+        _require_a_second(arguments[2], self.too_short)
+        return self.inner.execute_synchronously(*arguments)
+
+
+class _ImpatientDevice(FaultyDevice):
+    """A device that finds a second too short for anything. too_short: the status that it answers with."""
+
+    too_short: int
+
+    def prepare_model(self, *arguments: Any) -> None:
+        if _is_short(arguments[3]):
+            arguments[-1].notify(self.too_short, None)
+        else:
+            super().prepare_model(*arguments)
+
+    def prepare_model_from_cache(self, *arguments: Any) -> None:
+        if _is_short(arguments[0]):
+            arguments[-1].notify(self.too_short, None)
+        else:
+            super().prepare_model_from_cache(*arguments)
+
+
 def _aborting(status: int) -> FaultySubject:
-    """A device that finds a second too short for anything."""
+    class Model(_ImpatientModel):
+        too_short = status
 
-    @forwarding(hal.Burst)
-    class Burst(Wrapper, hal.Burst):
-        inner: hal.Burst
-
-        def execute_synchronously(self, *arguments: Any) -> Result:
-            if _is_short(arguments[3]):
-                raise ServiceError(status, "too short")
-            return self.inner.execute_synchronously(*arguments)
-
-    class Model(FaultyPreparedModel):
-        def configure_execution_burst(self) -> hal.Burst:
-            return Burst(self.inner.configure_execution_burst())
-
-        def execute(self, *arguments: Any) -> None:
-            if _is_short(arguments[2]):
-                arguments[-1].notify(status, (), types.Timing(2**64 - 1, 2**64 - 1))
-            else:
-                self.inner.execute(*arguments)
-
-        def execute_synchronously(self, *arguments: Any) -> Result:
-            if _is_short(arguments[2]):
-                raise ServiceError(status, "too short")
-            return self.inner.execute_synchronously(*arguments)
-
-    class Device(FaultyDevice):
+    class Device(_ImpatientDevice):
+        too_short = status
         prepared_model = Model
-
-        def prepare_model(self, *arguments: Any) -> None:
-            if _is_short(arguments[3]):
-                arguments[-1].notify(status, None)
-            else:
-                super().prepare_model(*arguments)
-
-        def prepare_model_from_cache(self, *arguments: Any) -> None:
-            if _is_short(arguments[0]):
-                arguments[-1].notify(status, None)
-            else:
-                super().prepare_model_from_cache(*arguments)
 
     return faulty_device(Device)
 
 
 class _OneAtATime(FaultyPreparedModel):
-    """Every call waits until the one before it has ended; an asynchronous execution notifies before it returns."""
+    """Every call waits until the one before it has ended; an asynchronous execution notifies before it returns.
 
-    lock = threading.RLock()
+    shared: the lock that who executes holds.
+    """
+
+    shared: threading.RLock
 
     def execute(self, *arguments: Any) -> None:
         done, client = threading.Event(), arguments[-1]
@@ -113,23 +139,26 @@ class _OneAtATime(FaultyPreparedModel):
                 done.set()
 
         watched = (*arguments[:-1], Callback())
-        with self.lock:
+        with self.shared:
             self.inner.execute(*watched)
             done.wait()
 
     def execute_synchronously(self, *arguments: Any) -> Result:
-        with self.lock:
+        with self.shared:
             return self.inner.execute_synchronously(*arguments)
 
 
 class _HasRoomForOne(FaultyPreparedModel):
-    """Rejects what comes while something else runs; before 1.3 it can only report a failure."""
+    """Rejects what comes while something else runs; before 1.3 it can only report a failure.
 
-    room = threading.Semaphore(1)
+    shared: the room.
+    """
+
+    shared: threading.Semaphore
 
     def execute(self, *arguments: Any) -> None:
         client = arguments[-1]
-        if not self.room.acquire(blocking=False):
+        if not self.shared.acquire(blocking=False):
             # Whoever calls has to know the version of the interface, as in the synchronous form.
             version: Version = self.inner.version  # type: ignore[attr-defined]
             times = types.Timing(2**64 - 1, 2**64 - 1) if version >= Version.V1_2 else None
@@ -139,31 +168,29 @@ class _HasRoomForOne(FaultyPreparedModel):
 
     def executed(self, callback: hal.ExecutionCallback, *answer: Any) -> None:
         # A rejected launch is notified, too.
-        self.room.release()
+        self.shared.release()
         super().executed(callback, *answer)
 
     def execute_synchronously(self, *arguments: Any) -> Result:
-        if not self.room.acquire(blocking=False):
+        if not self.shared.acquire(blocking=False):
             raise ServiceError(_too_much(self.inner.version), "busy")  # type: ignore[attr-defined]
         try:
             return self.inner.execute_synchronously(*arguments)
         finally:
-            self.room.release()
+            self.shared.release()
 
 
 class _HasRoomForOneForLong(_HasRoomForOne):
     """The same, whose asynchronous executions end a moment after the call."""
-
-    room = threading.Semaphore(1)
 
     def executed(self, callback: hal.ExecutionCallback, *answer: Any) -> None:
         threading.Timer(_A_MOMENT, super().executed, (callback, *answer)).start()
 
 
 class _WaitsAlone(FaultyPreparedModel):
-    """Rejects what comes while a fenced execution waits."""
+    """Rejects what comes while a fenced execution waits. shared: the fences of those that do."""
 
-    waiting: ClassVar[list[hal.Fence]] = []
+    shared: list[hal.Fence]
 
     def execute_fenced(self, *arguments: Any) -> hal.FencedExecutionResult:
         return self._launched(self.inner.execute_fenced, arguments)
@@ -183,12 +210,12 @@ class _WaitsAlone(FaultyPreparedModel):
         self._require_room()
         result = launch(*arguments)
         if result.sync_fence is not None:
-            self.waiting.append(result.sync_fence)
+            self.shared.append(result.sync_fence)
         return result
 
     def _require_room(self) -> None:
-        self.waiting[:] = [one for one in self.waiting if one.get_state() == FenceState.UNSIGNALLED]
-        if self.waiting:
+        self.shared[:] = [one for one in self.shared if one.get_state() == FenceState.UNSIGNALLED]
+        if self.shared:
             raise ServiceError(ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, "an execution waits")
 
 
@@ -212,6 +239,10 @@ class _RefusesAtLaunch(_HasRoomForOne):
 
 def _too_much(version: Version) -> int:
     return ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT if version >= Version.V1_3 else _GENERAL
+
+
+def _with_room_for_one(kind: type[_HasRoomForOne]) -> FaultySubject:
+    return faulty_models(kind, shared=lambda: threading.Semaphore(1))
 
 
 def _with_preemption(strategy: str) -> FaultySubject:
@@ -277,15 +308,16 @@ VARIANTS = (
     Variant("refuses-when-short", "What has less than a second is refused for want of resources.",
             _aborting(ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT)),
     Variant("one-at-a-time", "Calls wait for each other; notifications come before the launch returns.",
-            faulty_models(_OneAtATime), Version.V1_3),
-    Variant("room-for-one", "Executions beside another one are refused.", faulty_models(_HasRoomForOne)),
+            faulty_models(_OneAtATime, shared=threading.RLock), Version.V1_3),
+    Variant("room-for-one", "Executions beside another one are refused.", _with_room_for_one(_HasRoomForOne)),
     Variant("room-for-one-1.2", "The same of HAL 1.2, which can only say that it failed.",
-            faulty_models(_HasRoomForOne), Version.V1_2),
-    Variant("room-for-one-launch", "Executions beside another one are not launched.", faulty_models(_RefusesAtLaunch),
-            Version.V1_3),
+            _with_room_for_one(_HasRoomForOne), Version.V1_2),
+    Variant("room-for-one-launch", "Executions beside another one are not launched.",
+            _with_room_for_one(_RefusesAtLaunch), Version.V1_3),
     Variant("room-for-one-for-long", "The same, whose executions end a moment after the call.",
-            faulty_models(_HasRoomForOneForLong), Version.V1_3),
-    Variant("waits-alone", "Nothing is executed while a fenced execution waits.", faulty_models(_WaitsAlone)),
+            _with_room_for_one(_HasRoomForOneForLong), Version.V1_3),
+    Variant("waits-alone", "Nothing is executed while a fenced execution waits.",
+            faulty_models(_WaitsAlone, shared=list)),
     Variant("room-for-two-models", "A third prepared model is refused.", faulty_device(_with_room_for_models(2))),
     Variant("room-for-two-models-1.2", "The same of HAL 1.2, which can only say that it failed.",
             faulty_device(_with_room_for_models(2)), Version.V1_2),

@@ -91,7 +91,7 @@ def _notified_twice(inner: hal.PreparedModel, arguments: tuple[Any, ...]) -> Non
         raise
 
 
-class _OneAtATime(FaultyPreparedModel):
+class _KeepsOneRequest(FaultyPreparedModel):
     """Keeps one request only: a second launch replaces one that has not begun yet."""
 
     _slot: tuple[Any, ...] = ()
@@ -240,7 +240,7 @@ FAULTS = (
     fault("execute-refusal-notified-twice", "An argument error is notified twice.", "NNHAL-EXECUTE-004",
           f"{_OURS}.asynchronous.refused_both_ways", _refusals(_notified_twice), Version.V1_1),
     fault("execute-one-request-only", "A launch replaces another execution that has not begun.", "NNHAL-EXECUTE-007",
-          f"{_OURS}.concurrent.launched_ahead", faulty_models(_OneAtATime, deadlines=IMPATIENT), Version.V1_2),
+          f"{_OURS}.concurrent.launched_ahead", faulty_models(_KeepsOneRequest, deadlines=IMPATIENT), Version.V1_2),
     fault("execute-returns-before-it-is-done", "A synchronous execution returns before its outputs are written.",
           "NNHAL-EXECUTE-006", f"{_OURS}.paths.done_at_return {_ANY}", _ReturnsBeforeItIsDone),
     fault("execute-not-deterministic", "Every second result differs in one bit.", "NNHAL-EXECUTE-018",

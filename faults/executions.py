@@ -12,8 +12,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import FaultyPreparedModel
-from npu_conformance.faults.factories import IMPATIENT, called_a_failure, fault, faulty_models
-from npu_conformance.faults.outputs import Outputs
+from npu_conformance.faults.factories import IMPATIENT, answering, called_a_failure, fault, faulty_models
+from npu_conformance.faults.outputs import Outputs, mapped, regions
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperationType
@@ -23,26 +23,17 @@ from npu_conformance.specs.versions import Version
 _NONE, _INVALID, _GENERAL = ErrorStatus.NONE, ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE
 Result = types.ExecutionResult
 Shapes = tuple[types.OutputShape, ...]
-
-
-def _answering(change: Callable[[Result, bool], Result]) -> type[FaultyPreparedModel]:
-    """Synchronous executions with another result. change: gets the result, and whether timing was asked for."""
-
-    class Model(FaultyPreparedModel):
-        def execute_synchronously(self, request: types.Request, measure_timing: bool, *rest: Any) -> Result:
-            return change(self.inner.execute_synchronously(request, measure_timing, *rest), measure_timing)
-
-    return Model
+Pools = tuple[types.RequestMemoryPool, ...]
 
 
 def _timing(change: Callable[[types.Timing, bool], types.Timing]) -> type[FaultyPreparedModel]:
-    return _answering(lambda result, asked: replace(result, timing=change(result.timing, asked)))
+    return answering(lambda result, asked: replace(result, timing=change(result.timing, asked)))
 
 
 def _shapes(
     change: Callable[[tuple[types.OutputShape, ...]], tuple[types.OutputShape, ...]],
 ) -> type[FaultyPreparedModel]:
-    return _answering(lambda result, _: replace(result, output_shapes=change(result.output_shapes)))
+    return answering(lambda result, _: replace(result, output_shapes=change(result.output_shapes)))
 
 
 def _dimensions(change: Callable[[tuple[int, ...]], tuple[int, ...]]) -> type[FaultyPreparedModel]:
@@ -110,21 +101,40 @@ def _repairing(repair: Callable[[types.Request], types.Request]) -> type[FaultyP
 
 
 def _each_argument(
-    repair: Callable[[types.RequestArgument], types.RequestArgument],
+    repair: Callable[[types.RequestArgument, types.Request], types.RequestArgument],
 ) -> type[FaultyPreparedModel]:
-    return _repairing(
-        lambda request: replace(
-            request, inputs=tuple(map(repair, request.inputs)), outputs=tuple(map(repair, request.outputs))
-        )
+    """repair: gets an argument and its request."""
+
+    def whole(request: types.Request) -> types.Request:
+        inputs, outputs = (tuple(repair(one, request) for one in ones) for ones in (request.inputs, request.outputs))
+        return replace(request, inputs=inputs, outputs=outputs)
+
+    return _repairing(whole)
+
+
+def _each_location(
+    repair: Callable[[types.DataLocation, Pools], types.DataLocation],
+) -> type[FaultyPreparedModel]:
+    return _each_argument(
+        lambda argument, request: replace(argument, location=repair(argument.location, request.pools))
     )
 
 
-def _each_location(**fields: Callable[[types.DataLocation], int]) -> type[FaultyPreparedModel]:
-    def repair(argument: types.RequestArgument) -> types.RequestArgument:
-        changed = {name: change(argument.location) for name, change in fields.items()}
-        return replace(argument, location=replace(argument.location, **changed))
+def last_for_missing(place: types.DataLocation, pools: Pools) -> types.DataLocation:
+    """A pool that does not exist means the last one."""
+    return place if 0 <= place.pool_index < len(pools) else replace(place, pool_index=max(len(pools) - 1, 0))
 
-    return _each_argument(repair)
+
+def moved_inside(place: types.DataLocation, pools: Pools) -> types.DataLocation:
+    """What reaches beyond its pool ends where the pool ends."""
+    pool = pools[place.pool_index].pool if 0 <= place.pool_index < len(pools) else None
+    if pool is None or place.offset + place.length <= pool.size:
+        return place
+    return replace(place, offset=max(pool.size - place.length, 0))
+
+
+def _wrapped(place: types.DataLocation, _: Pools) -> types.DataLocation:
+    return replace(place, offset=0) if place.offset + place.length >= 2**32 else place
 
 
 def _cut(request: types.Request) -> types.Request:
@@ -162,44 +172,35 @@ def _failure_is_none(client: hal.ExecutionCallback, answer: tuple[Any, ...]) -> 
     client.notify(_NONE, *rest)
 
 
-Touch = Callable[[types.Request, Callable[[int], memoryview]], None]
-
-
-def _touching(touch: Touch) -> type[FaultyPreparedModel]:
-    """Synchronous executions after which memory is touched. touch: gets the request, and pools by their index."""
+def _touching(touch: Callable[[types.Request, MemoryMap], None]) -> type[FaultyPreparedModel]:
+    """Synchronous executions after which memory is touched."""
 
     class Model(FaultyPreparedModel):
         def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
             result = self.inner.execute_synchronously(request, *rest)
-            touch(request, lambda index: _pool(self.context.memory, request, index))
+            touch(request, self.context.memory)
             return result
 
     return Model
 
 
-def _pool(memory: MemoryMap, request: types.Request, index: int) -> memoryview:
-    pool = request.pools[index].pool
-    assert pool is not None
-    return memory.map(pool)
+def _scratch(request: types.Request, memory: MemoryMap) -> None:
+    for region in filter(None, regions(memory, request, request.inputs)):
+        region[0] ^= 1
 
 
-def _scratch(request: types.Request, pool: Callable[[int], memoryview]) -> None:
-    for argument in request.inputs:
-        if argument.location.length:
-            pool(argument.location.pool_index)[argument.location.offset] ^= 1
+def _beyond(request: types.Request, memory: MemoryMap) -> None:
+    place, pool = request.outputs[-1].location, mapped(memory, request, request.outputs[-1])
+    if pool is not None:
+        end = place.offset + place.length
+        pool[end : end + 4] = bytes(len(pool[end : end + 4]))
 
 
-def _beyond(request: types.Request, pool: Callable[[int], memoryview]) -> None:
-    location = request.outputs[-1].location
-    memory = pool(location.pool_index)
-    end = location.offset + location.length
-    memory[end : end + 4] = bytes(len(memory[end : end + 4]))
-
-
-def _before(request: types.Request, pool: Callable[[int], memoryview]) -> None:
-    location = max((one.location for one in request.outputs), key=lambda place: place.offset)
-    if location.offset:
-        pool(location.pool_index)[location.offset - 1] = 0
+def _before(request: types.Request, memory: MemoryMap) -> None:
+    last = max(request.outputs, key=lambda argument: argument.location.offset)
+    pool = mapped(memory, request, last)
+    if pool is not None and last.location.offset:
+        pool[last.location.offset - 1] = 0
 
 
 _ANY = "vts.generated.RELU.float32_*"
@@ -263,11 +264,11 @@ FAULTS = (
     fault("timing-negative", "An AIDL time is -5.", "NNHAL-TIMING-006", _ANY,
           _timing(lambda timing, asked: types.Timing(-5, 9) if asked else timing)),
     fault("timing-of-a-failure", "An execution that failed reports times.", "NNHAL-TIMING-002", _ANY,
-          _answering(_time_of_failure)),
+          answering(_time_of_failure)),
     fault("insufficient-is-success", "An output that does not fit is reported as success.", "NNHAL-SHAPE-004", _ANY,
-          _answering(_all_sufficient)),
+          answering(_all_sufficient)),
     fault("insufficient-marks-all", "One output does not fit, all are marked.", "NNHAL-SHAPE-005",
-          "vts.generated.SPLIT.*", _answering(lambda result, _: result if result.output_sufficient_size else replace(
+          "vts.generated.SPLIT.*", answering(lambda result, _: result if result.output_sufficient_size else replace(
               result, output_shapes=tuple(replace(one, is_sufficient=False) for one in result.output_shapes)))),
     fault("shapes-missing", "Outputs of unknown size get no shapes.", "NNHAL-SHAPE-002", _ANY,
           _shapes(lambda shapes: ())),
@@ -285,28 +286,28 @@ FAULTS = (
           "NNHAL-EXECUTE-001", _ANY, _KeepsTheFirstResult),
     fault("execute-refuses-unknown-outputs", "Outputs of unknown size are an argument error.", "NNHAL-SHAPE-002",
           _ANY, _RefusesUnknownOutputs),
-    fault("request-general-failure", "An invalid request is GENERAL_FAILURE.", "NNHAL-REQUEST-001",
-          "vts.requests.ADD.*", _SaysGeneralFailure),
+    fault("request-general-failure", "An invalid request is GENERAL_FAILURE.", "NNHAL-REQUEST-001 NNHAL-SHAPE-007",
+          "vts.requests.ADD.* vts.executions.shapes.none_of_a_failure", _SaysGeneralFailure),
     fault("request-too-many-arguments", "Arguments that the model does not have are ignored.", "NNHAL-REQUEST-001",
           "vts.requests.ADD.input_added vts.requests.ADD.output_added", _repairing(_cut)),
     fault("request-pool-index", "A pool index that does not exist means the last pool.", "NNHAL-REQUEST-004",
           "vts.requests.ADD.input_in_missing_pool vts.requests.ADD.output_in_missing_pool",
-          _each_location(pool_index=lambda place: 0)),
+          _each_location(last_for_missing)),
     fault("request-beyond-pool", "What reaches beyond its pool is moved inside.", "NNHAL-REQUEST-005",
           "vts.requests.ADD.input_beyond_pool vts.requests.ADD.output_beyond_pool",
-          _each_location(offset=lambda place: place.offset if place.offset > 64 else min(place.offset, 56))),
+          _each_location(moved_inside)),
     fault("request-offset-wraps", "Offset and length are added in 32 bits, and all is read from 0.",
           "NNHAL-ROBUST-002", "vts.requests.ADD.input_offset_that_wraps",
-          _each_location(offset=lambda place: 0 if place.offset + place.length >= 2**32 else place.offset)),
+          _each_location(_wrapped)),
     fault("request-padding-ignored", "Padding is not looked at.", "NNHAL-REQUEST-006",
-          "vts.requests.ADD.output_padding_beyond_pool", _each_location(padding=lambda place: 0)),
+          "vts.requests.ADD.output_padding_beyond_pool", _each_location(lambda place, _: replace(place, padding=0))),
     fault("request-dimensions-ignored", "Dimensions in a request are not looked at.",
           "NNHAL-REQUEST-007 NNHAL-REQUEST-008",
           "vts.requests.ADD.*_of_other_rank vts.requests.ADD.*_of_other_size",
-          _each_argument(lambda argument: replace(argument, dimensions=()))),
+          _each_argument(lambda argument, _: replace(argument, dimensions=()))),
     fault("request-omitted-ignored", "An argument without value is read where its location says.",
           "NNHAL-REQUEST-003", "vts.requests.ADD.omitted_input_with_location",
-          _each_argument(lambda argument: replace(argument, has_no_value=False))),
+          _each_argument(lambda argument, _: replace(argument, has_no_value=False))),
     fault("execute-notifies-twice", "The execution callback is called twice.", "NNHAL-EXECUTE-003",
           _ANY, _notifying(_twice), Version.V1_1),
     fault("execute-never-notifies", "The execution callback is never called.", "NNHAL-EXECUTE-003",

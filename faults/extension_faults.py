@@ -24,8 +24,14 @@ _OWN = {FIBONACCI, ECHO}
 LOW = 0xFFFF
 _PARAMETERS = struct.pack("<dq", 1.0, 0)
 
+_OEM_OPERATIONS = {int(OperationType.OEM_OPERATION): int(OperationType.RELU)}
+_OEM_TYPES = dict.fromkeys((int(OperandType.OEM), int(OperandType.TENSOR_OEM_BYTE)), int(OperandType.TENSOR_FLOAT32))
+"""What the driver that knows OEM codes takes them for; the operation and the scalar type have the same number."""
+
 Rewrite = Callable[[types.Model], types.Model]
-Mapping = tuple[types.ExtensionNameAndPrefix, ...]
+Recode = Callable[[int], int]
+Names = tuple[types.ExtensionNameAndPrefix, ...]
+"""The mapping of a model's extensions: which prefix each name has."""
 
 
 def seeing(rewrite: Rewrite) -> FaultySubject:
@@ -53,16 +59,24 @@ def with_operations(change: Callable[[types.Operation], types.Operation]) -> Rew
     return lambda model: _graphs(model, lambda graph: replace(graph, operations=tuple(map(change, graph.operations))))
 
 
-def recoded(model: types.Model, change: Callable[[int], int]) -> types.Model:
+def recoded(model: types.Model, change: Recode) -> types.Model:
     """Change the codes of all operand types and operations."""
+    return _recoded_apart(model, change, change)
+
+
+def _recoded_apart(model: types.Model, of_operands: Recode, of_operations: Recode) -> types.Model:
     return _graphs(
         model,
         lambda graph: replace(
             graph,
-            operands=tuple(replace(one, type=change(one.type)) for one in graph.operands),
-            operations=tuple(replace(one, type=change(one.type)) for one in graph.operations),
+            operands=tuple(replace(one, type=of_operands(one.type)) for one in graph.operands),
+            operations=tuple(replace(one, type=of_operations(one.type)) for one in graph.operations),
         ),
     )
+
+
+def _kept(code: int) -> int:
+    return code
 
 
 def masked(mask: int) -> FaultySubject:
@@ -76,7 +90,7 @@ def masked(mask: int) -> FaultySubject:
     return seeing(rewrite)
 
 
-def with_mapping(change: Callable[[Mapping], Mapping]) -> FaultySubject:
+def with_mapping(change: Callable[[Names], Names]) -> FaultySubject:
     """A driver that takes a mapping for another one."""
     return seeing(lambda model: replace(model, extension_name_to_prefix=change(model.extension_name_to_prefix)))
 
@@ -167,12 +181,7 @@ def without_high_bits(model: types.Model, *, operands: bool) -> types.Model:
     def plain(code: int) -> int:
         return code & LOW if code >> 16 in unknown else code
 
-    def of_graph(graph: types.Subgraph) -> types.Subgraph:
-        if operands:
-            return replace(graph, operands=tuple(replace(one, type=plain(one.type)) for one in graph.operands))
-        return replace(graph, operations=tuple(replace(one, type=plain(one.type)) for one in graph.operations))
-
-    return _graphs(model, of_graph)
+    return _recoded_apart(model, plain, _kept) if operands else _recoded_apart(model, _kept, plain)
 
 
 class SupportsUnknown(ExtendedDevice):
@@ -307,19 +316,8 @@ def subtracts(model: types.Model) -> types.Model:
 
 
 def knows_oem(model: types.Model) -> types.Model:
-    """OEM codes are taken for RELU of float32."""
-    known = {
-        int(OperationType.OEM_OPERATION): int(OperationType.RELU),
-        int(OperandType.TENSOR_OEM_BYTE): int(OperandType.TENSOR_FLOAT32),
-        int(OperandType.OEM): int(OperandType.TENSOR_FLOAT32),
-    }
-    operations = with_operations(lambda one: replace(one, type=known.get(one.type, one.type)))(model)
-    return _graphs(
-        operations,
-        lambda graph: replace(
-            graph, operands=tuple(replace(one, type=known.get(one.type, one.type)) for one in graph.operands)
-        ),
-    )
+    """OEM codes are taken for RELU and for tensors of float32."""
+    return _recoded_apart(model, lambda code: _OEM_TYPES.get(code, code), lambda code: _OEM_OPERATIONS.get(code, code))
 
 
 class RefusesOem(ExtendedDevice):
@@ -340,7 +338,7 @@ class HasOem(ExtendedDevice):
         return tuple(answer or operation.type == OperationType.OEM_OPERATION for operation, answer in pairs)
 
 
-def once_by(key: Callable[[types.ExtensionNameAndPrefix], object]) -> Callable[[Mapping], Mapping]:
+def once_by(key: Callable[[types.ExtensionNameAndPrefix], object]) -> Callable[[Names], Names]:
     """Only the last of several entries with one key stays."""
     return lambda mapping: tuple({key(one): one for one in mapping}.values())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
 from npu_conformance.faults.fault import Edited, Fault, FaultySubject, Mechanism, Variant
@@ -11,6 +12,7 @@ from npu_conformance.faults.source_edits import DetectedAs, EditedFault
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.manifest import Claim, Deadlines
+from npu_conformance.specs.neuralnetworks import types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.plugin import Context, Subject
 from npu_conformance.specs.versions import NEWEST, Version
@@ -42,12 +44,20 @@ def faulty_device(
     return FaultySubject(create, deadlines=deadlines or Deadlines(), manifest=lambda: {"claims": claims})
 
 
-def faulty_models(kind: type[FaultyPreparedModel], *, deadlines: Deadlines | None = None) -> FaultySubject:
-    """The reference driver whose prepared models are behind this kind of boundary, and have the plug-in's context."""
+def faulty_models(
+    kind: type[FaultyPreparedModel],
+    *,
+    shared: Callable[[], object] = lambda: None,
+    deadlines: Deadlines | None = None,
+) -> FaultySubject:
+    """The reference driver whose prepared models are behind this kind of boundary, and have the plug-in's context.
+
+    shared: makes what the models of one device share; a driver that starts again begins with another one.
+    """
 
     def create(context: Context, version: Version) -> Subject:
         class Device(FaultyDevice):
-            prepared_model = type(kind.__name__, (kind,), {"context": context})
+            prepared_model = type(kind.__name__, (kind,), {"context": context, "shared": shared()})
 
         return Subject(device=Device(ReferenceDevice(context, version)))
 
@@ -61,6 +71,20 @@ def called_a_failure() -> Iterator[None]:
         yield
     except ServiceError as error:
         raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(error)) from None
+
+
+def answering(
+    change: Callable[[types.ExecutionResult, bool], types.ExecutionResult],
+) -> type[FaultyPreparedModel]:
+    """Synchronous executions with another result. change: gets the result, and whether timing was asked for."""
+
+    class Model(FaultyPreparedModel):
+        def execute_synchronously(
+            self, request: types.Request, measure_timing: bool, *rest: Any
+        ) -> types.ExecutionResult:
+            return change(self.inner.execute_synchronously(request, measure_timing, *rest), measure_timing)
+
+    return Model
 
 
 def fault(

@@ -9,11 +9,11 @@ from typing import Any
 from npu_conformance.faults.boundary import FaultyPreparedModel
 from npu_conformance.faults.factories import IMPATIENT, called_a_failure, fault, faulty_models
 from npu_conformance.faults.fault import Variant
+from npu_conformance.faults.outputs import regions
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
 from npu_conformance.specs.neuralnetworks.fences import FOR_EVER_NS, SettableFence, merged
-from npu_conformance.specs.plugin import Context
 from npu_conformance.specs.versions import Version
 
 _NONE, _INVALID, _GENERAL = ErrorStatus.NONE, ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE
@@ -126,7 +126,7 @@ class _TiesFencesToTheFirst(_FencedModel):
         return self.inner.execute_fenced(request, self._fences, *rest)
 
 
-class _LastFenceOnly(_FencedModel):
+class _CallbackOfTheLast(_FencedModel):
     """The callbacks of all executions answer for the last one."""
 
     _last: hal.FencedExecutionCallback | None = None
@@ -177,11 +177,12 @@ class _ReadsEarly(_FencedModel):
 
     def execute_fenced(self, request: types.Request, wait_for: Fences, *rest: Any) -> Result:
         gate = SettableFence()
-        early = [bytes(place) for place in _inputs(self.context, request)]
+        early = list(map(bytes, regions(self.context.memory, request, request.inputs)))
 
         def put_back(state: int) -> None:
-            for place, content in zip(_inputs(self.context, request), early, strict=True):
-                place[:] = content
+            inputs = regions(self.context.memory, request, request.inputs)
+            for region, content in zip(inputs, early, strict=True):
+                region[:] = content
             gate.settle(state)
 
         open_ones = [fence for fence in wait_for if fence is not None and not _failed(fence)]
@@ -189,17 +190,6 @@ class _ReadsEarly(_FencedModel):
             merged(open_ones).watch(put_back)
             wait_for = (gate,)
         return self.inner.execute_fenced(request, wait_for, *rest)
-
-
-def _inputs(context: Context, request: types.Request) -> list[memoryview]:
-    """The bytes of a request's inputs, if there are any."""
-    found = []
-    for argument in request.inputs:
-        place = argument.location
-        pool = request.pools[place.pool_index].pool if place.pool_index < len(request.pools) else None
-        if pool is not None:
-            found.append(context.memory.map(pool)[place.offset : place.offset + place.length])
-    return found
 
 
 class _WaitsInTheCall(_FencedModel):
@@ -349,7 +339,7 @@ FAULTS = (
     fault("fenced-fences-of-the-first", "All executions wait for the fences of the first.", "NNHAL-FENCED-005",
           "vts.fenced.waiting.one_open", _TiesFencesToTheFirst),
     fault("fenced-callback-of-the-last", "All callbacks answer for the last execution.",
-          "NNHAL-FENCED-013 NNHAL-FENCED-014", "vts.fenced.chains.overtaken", _LastFenceOnly),
+          "NNHAL-FENCED-013 NNHAL-FENCED-014", "vts.fenced.chains.overtaken", _CallbackOfTheLast),
     fault("fenced-callback-once", "A callback answers once.", "NNHAL-FENCED-014",
           "vts.fenced.outcomes.callback_repeats", _CallbackOnce),
     fault("fenced-times-of-a-failure", "An execution that failed has times.", "NNHAL-TIMING-002",

@@ -21,64 +21,65 @@ _FIBONACCI = "com.npu_conformance.fibonacci"
 _INVALID, _GENERAL = ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE
 
 Hints = Sequence[types.TokenValuePair]
-Mapping = Sequence[types.ExtensionNameAndPrefix]
-Judge = Callable[[Hints, Mapping], bool]
+Names = Sequence[types.ExtensionNameAndPrefix]
+"""A mapping of extensions: which prefix each name has."""
+Judge = Callable[[Hints, Names], bool]
 """A predicate: True for hints of which the driver makes an error."""
 
 
-def _unknown(hints: Hints, mapping: Mapping) -> bool:
+def _unknown(hints: Hints, mapping: Names) -> bool:
     names = {one.prefix: one.name for one in mapping}
     return any(names.get(hint.token >> 16) != _FIBONACCI for hint in hints)
 
 
-def _unmapped(hints: Hints, mapping: Mapping) -> bool:
+def _unmapped(hints: Hints, mapping: Names) -> bool:
     return any(hint.token >> 16 not in {one.prefix for one in mapping} for hint in hints)
 
 
-def _invalid(hints: Hints, mapping: Mapping) -> bool:
+def _invalid(hints: Hints, mapping: Names) -> bool:
     names = {one.prefix: one.name for one in mapping}
     own = [hint for hint in hints if names.get(hint.token >> 16) == _FIBONACCI]
     return any(hint.token & 0xFFFF or not _is_count(hint.value) for hint in own)
 
 
-def _valid(hints: Hints, mapping: Mapping) -> bool:
+def _valid(hints: Hints, mapping: Names) -> bool:
     names = {one.prefix: one.name for one in mapping}
     return any(names.get(hint.token >> 16) == _FIBONACCI and _is_count(hint.value) for hint in hints)
 
 
-def _by_low_bits(hints: Hints, mapping: Mapping) -> bool:
+def _by_low_bits(hints: Hints, mapping: Names) -> bool:
     return any(hint.token & 0xFFFF == 0 and not _is_count(hint.value) for hint in hints)
 
 
-def _like_a_count(hints: Hints, mapping: Mapping) -> bool:
+def _like_a_count(hints: Hints, mapping: Names) -> bool:
     return any(hint.token & 0xFFFF == 0 and _is_count(hint.value) for hint in hints)
 
 
-def _huge(hints: Hints, mapping: Mapping) -> bool:
+def _huge(hints: Hints, mapping: Names) -> bool:
     return any(len(hint.value) > 4096 for hint in hints)
 
 
-def _many(hints: Hints, mapping: Mapping) -> bool:
+def _many(hints: Hints, mapping: Names) -> bool:
     return len(hints) > 64
 
 
-def _empty(hints: Hints, mapping: Mapping) -> bool:
+def _empty(hints: Hints, mapping: Names) -> bool:
     return any(not hint.value for hint in hints)
 
 
-def _mapped_only(hints: Hints, mapping: Mapping) -> bool:
+def _mapped_only(hints: Hints, mapping: Names) -> bool:
     return bool(mapping) and not hints
 
 
-def _none(hints: Hints, mapping: Mapping) -> bool:
+def _none(hints: Hints, mapping: Names) -> bool:
     return not hints
 
 
-def _negative(hints: Hints, mapping: Mapping) -> bool:
+def _negative(hints: Hints, mapping: Names) -> bool:
     return any(hint.token < 0 for hint in hints)
 
 
-def _breaks_rules(hints: Hints, mapping: Mapping) -> bool:
+def _breaks_rules(hints: Hints, mapping: Names) -> bool:
     """True for hints that a client must not send."""
     tokens = {hint.token for hint in hints}
     names, prefixes = {one.name for one in mapping}, {one.prefix for one in mapping}
@@ -135,16 +136,16 @@ class _DiesOfHugeHints(ExtendedDevice):
         return config
 
 
-class _MendsModels(ExtendedDevice):
-    """Prepares models that come with a configuration without checking them."""
+class _CorrectsZeroPoints(ExtendedDevice):
+    """Corrects the zero points of models that come with a configuration, which its check lets pass then."""
 
     def prepare_model_with_config(self, model: types.Model, *rest: Any) -> None:
         operands = tuple(replace(one, zero_point=0) for one in model.main.operands)
         super().prepare_model_with_config(replace(model, main=replace(model.main, operands=operands)), *rest)
 
 
-class _NotifiesLateRefusals(ExtendedDevice):
-    """Forgets the callback of an argument error."""
+class _RefusesWithoutNotifying(ExtendedDevice):
+    """Looks at a model before it takes the callback: an argument error is returned, and not notified."""
 
     def prepare_model_with_config(self, model: types.Model, *rest: Any) -> None:
         self.inner.get_supported_operations(model)
@@ -187,16 +188,7 @@ def _skipping(judge: Judge) -> FaultySubject:
     return _executing(execute)
 
 
-def _configured(change: Callable[[types.ExecutionConfig], types.ExecutionConfig]) -> FaultySubject:
-    """Executions whose configuration is taken for another."""
-    return _executing(
-        lambda inner, request, config, deadline: inner.execute_synchronously_with_config(
-            request, change(config), deadline
-        )
-    )
-
-
-def _mending(inner: Any, request: types.Request, config: types.ExecutionConfig, deadline_ns: int) -> Any:
+def _called_failures(inner: Any, request: types.Request, config: types.ExecutionConfig, deadline_ns: int) -> Any:
     with called_a_failure():
         return inner.execute_synchronously_with_config(request, config, deadline_ns)
 
@@ -231,10 +223,10 @@ FAULTS = (
            _preparing(_negative, _GENERAL)),
     _fault("none-fails", "A configuration needs hints.",
            "NNHAL-PREPARE-018", "compilation_hints.none", _preparing(_none)),
-    _fault("models-unchecked", "Models that come with a configuration are not checked.", "NNHAL-PREPARE-018",
-           "compilation_hints.of_invalid_models", extended(_MendsModels)),
+    _fault("models-unchecked", "Zero points of models that come with a configuration are not checked.",
+           "NNHAL-PREPARE-018", "compilation_hints.of_invalid_models", extended(_CorrectsZeroPoints)),
     _fault("refusal-unnotified", "A refused model that comes with a configuration is not notified.",
-           "NNHAL-PREPARE-018", "compilation_hints.of_invalid_models", extended(_NotifiesLateRefusals)),
+           "NNHAL-PREPARE-018", "compilation_hints.of_invalid_models", extended(_RefusesWithoutNotifying)),
     _fault("unknown-fails-execution", "An execution hint of an unknown extension is an argument error.",
            "NNHAL-EXECUTE-013", _EXECUTION, _failing(_unknown)),
     _fault("invalid-fails-execution", "An invalid execution hint of an own extension is an argument error.",
@@ -249,12 +241,8 @@ FAULTS = (
            f"{_EXECUTION} {_OWN_EXECUTION}", _skipping(_like_a_count)),
     _fault("execution-needs-hints", "A configuration without hints is an argument error.", "NNHAL-EXECUTE-012",
            "execution_hints.none", _failing(_none)),
-    _fault("timing-always", "A configuration measures times whether or not it asks for them.", "NNHAL-EXECUTE-012",
-           "execution_hints.none", _configured(lambda config: replace(config, measure_timing=True))),
-    _fault("loop-timeout-unchecked", "The loop timeout of a configuration is not looked at.", "NNHAL-EXECUTE-012",
-           "execution_hints.refusals", _configured(lambda config: replace(config, loop_timeout_duration_ns=-1))),
     _fault("refusal-is-failure", "A bad request with a configuration ends in GENERAL_FAILURE.", "NNHAL-EXECUTE-012",
-           "execution_hints.refusals", _executing(_mending)),
+           "execution_hints.refusals", _executing(_called_failures)),
 )  # fmt: skip
 """Faults in hints."""
 

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 import numpy
 
 from npu_conformance.reference.device.tensors import Array, OutputInfo
-from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 
+_CONSTANTS = (OperandLifeTime.CONSTANT_COPY, OperandLifeTime.CONSTANT_POOL)
 _CODES = 3
 """How many steps a quantised result is off by: more than any tolerance."""
 
@@ -62,7 +63,7 @@ class Met:
 
     def is_constant(self, name: str | int) -> bool:
         """True for an input whose value the model has."""
-        return self._view.operand(name).lifetime in {2, 3}
+        return self._view.operand(name).lifetime in _CONSTANTS
 
     def scale(self, name: str | int = 0) -> float:
         """The scale of an input."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
-from npu_conformance.faults import bookkeeping, plugin, report_checks, source_edits, waiver_checks
+from npu_conformance.faults import plugin, self_checks, source_edits
 from npu_conformance.faults.fault import EditedHarness, Fault, FaultySubject, Hostile, Variant
 from npu_conformance.harness.judge.outcome_table import WAIVABLE, is_red
 from npu_conformance.harness.judge.waivers import glob
@@ -79,7 +79,7 @@ class VariantRow(msgspec.Struct, frozen=True):
 def all_cases() -> list[Case]:
     """Every case that a fault can name: the suites' in the default scope, and the self-checks."""
     found = [case for case in suites.cases(("vts", "cts", "mlts")) if in_scope(case, Scope.DEFAULT)]
-    return [*found, *bookkeeping.cases(), *waiver_checks.cases(), *report_checks.cases()]
+    return [*found, *self_checks.cases()]
 
 
 def expected_cases(fault: Fault, cases: Iterable[Case]) -> list[Case]:
@@ -135,7 +135,6 @@ def _patience(cases: Sequence[Case]) -> float:
 
 def verdict(fault: Fault, case: Case) -> CaseResult:
     """What one case says of a fault, in a process of its own. Raises RuntimeError where that process ended early."""
-
     found: list[CaseResult] = []
 
     def look(result: CaseResult) -> bool:
@@ -200,25 +199,15 @@ def _of_its_kind(fault: Fault, cases: Sequence[Case]) -> list[Case]:
 
 
 def _noticing(fault: Fault, cases: Sequence[Case], stop_at_first: bool) -> _Noticed:
-    found = _Noticed()
     if isinstance(fault.mechanism, EditedHarness):
         source_edits.apply(fault.mechanism.edits)
-        found.noticed = [case.id for case in cases if _self_check_fails(case)]
-        return found
-    warning_due = fault.detected_as == "quality-warning"
+        return _Noticed([case.id for case in cases if _self_check_fails(case)])
+    found = _Noticed()
 
     def look(result: CaseResult) -> bool:
-        # What a waiver could excuse is what an implementation does: no bug of the suite, and nothing that was not run.
-        red = is_red(result.outcome, result.dispositions) and result.outcome is not Outcome.NOT_RUN
-        warned = Disposition.QUALITY_WARNING in result.dispositions
-        if red and (warning_due or result.outcome not in WAIVABLE or not _ends_as(fault, result)):
-            found.wrong.append(result.case)
-        elif red or (warned and warning_due):
-            found.noticed.append(result.case)
-            if not red:
-                found.warned[result.case] = _warnings(result)
+        _note(fault, result, found)
         # The reference may warn as well, so that the first warning need not be due to the fault.
-        return stop_at_first and not warning_due and bool(found.noticed)
+        return stop_at_first and fault.detected_as == "red" and bool(found.noticed)
 
     random_search.most_replays = 0  # in this child; to cut one failure down takes up to a hundred seconds
     subject = _open(fault)
@@ -227,6 +216,20 @@ def _noticing(fault: Fault, cases: Sequence[Case], stop_at_first: bool) -> _Noti
     finally:
         subject.close()
     return found
+
+
+def _note(fault: Fault, result: CaseResult, found: _Noticed) -> None:
+    """Note what a verdict says of the fault."""
+    warning_due = fault.detected_as == "quality-warning"
+    # What a waiver could excuse is what an implementation does: no bug of the suite, and nothing that was not run.
+    red = is_red(result.outcome, result.dispositions) and result.outcome is not Outcome.NOT_RUN
+    if red and (warning_due or result.outcome not in WAIVABLE or not _ends_as(fault, result)):
+        found.wrong.append(result.case)
+    elif red:
+        found.noticed.append(result.case)
+    elif warning_due and Disposition.QUALITY_WARNING in result.dispositions:
+        found.noticed.append(result.case)
+        found.warned[result.case] = _warnings(result)
 
 
 def _ends_as(fault: Fault, result: CaseResult) -> bool:

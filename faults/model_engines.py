@@ -9,15 +9,15 @@ import time
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy
 from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import FaultyPreparedModel
-from npu_conformance.faults.factories import fault
+from npu_conformance.faults.factories import fault, faulty_models
 from npu_conformance.faults.fault import FaultySubject
-from npu_conformance.faults.models import regions
+from npu_conformance.faults.outputs import regions
 from npu_conformance.reference.device.executor import Limits, Runnable
 from npu_conformance.reference.device.tensors import Array
 from npu_conformance.reference.hal.cache import Compiled
@@ -174,7 +174,7 @@ class _LargeFenced(FaultyPreparedModel):
 
     def execute_fenced(self, request: types.Request, *rest: Any) -> hal.FencedExecutionResult:
         kept = (
-            [(region, bytes(region)) for region in regions(self, request, request.outputs)]
+            [(region, bytes(region)) for region in regions(self.context.memory, request, request.outputs)]
             if _is_large(request)
             else []
         )
@@ -201,7 +201,7 @@ class _Clearing(hal.ExecutionCallback):
         self._client, self._model, self._request = client, model, request
 
     def notify(self, status: int, output_shapes: tuple[types.OutputShape, ...], timing: types.Timing | None) -> None:
-        for region in regions(self._model, self._request, self._request.outputs):
+        for region in regions(self._model.context.memory, self._request, self._request.outputs):
             region[:] = bytes(len(region))
         self._client.notify(status, output_shapes, timing)
 
@@ -237,17 +237,17 @@ class _KeepsStateByStructure(_KeepsState):
 
 
 class _OneScratch(FaultyPreparedModel):
-    """Executions at once share the memory of their inputs: the later one's are there."""
+    """Executions at once share the memory of their inputs: the later one's are there. shared: those that run."""
 
-    running: ClassVar[list[types.Request]] = []
+    shared: list[types.Request]
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
-        self.running.append(request)
+        self.shared.append(request)
         try:
             time.sleep(0.005)  # so that others can begin meanwhile
-            return self.inner.execute_synchronously(_with_inputs_of(request, self.running[-1]), *rest)
+            return self.inner.execute_synchronously(_with_inputs_of(request, self.shared[-1]), *rest)
         finally:
-            self.running.remove(request)
+            self.shared.remove(request)
 
 
 def _with_inputs_of(request: types.Request, other: types.Request) -> types.Request:
@@ -289,7 +289,7 @@ FAULTS = (
     fault("state-of-another-model", "Models of one structure go on with each other's states.",
           "NNHAL-PREPARE-013 ML-ACC-006", _STREAMS, around(_KeepsStateByStructure), family="model"),
     fault("inputs-of-another-stream", "Of two executions at once both have the inputs of the later one.",
-          "NNHAL-PREPARE-013", f"{_STREAMS} mlts.together.digits_conv.streams", _OneScratch,
-          family="model"),
+          "NNHAL-PREPARE-013", f"{_STREAMS} mlts.together.digits_conv.streams",
+          faulty_models(_OneScratch, shared=list), family="model"),
 )  # fmt: skip
 """Faults of what a driver keeps of models."""

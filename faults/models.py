@@ -14,6 +14,7 @@ import numpy
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
 from npu_conformance.faults.factories import fault
 from npu_conformance.faults.fault import FaultySubject
+from npu_conformance.faults.outputs import Regions, regions
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.neuralnetworks import types
 from npu_conformance.specs.plugin import Context, Subject
@@ -21,17 +22,6 @@ from npu_conformance.specs.versions import Version
 
 _SECONDS = 0.02
 """How much longer an inference of the slow ones takes: many times as long as that of a small model."""
-Regions = list[memoryview]
-
-
-def regions(model: FaultyPreparedModel, request: types.Request, arguments: Any) -> Regions:
-    """The bytes of a request's inputs or outputs."""
-    found = []
-    for argument in arguments:
-        place, pool = argument.location, request.pools[argument.location.pool_index].pool
-        if pool is not None and place.length:
-            found.append(model.context.memory.map(pool)[place.offset : place.offset + place.length])
-    return found
 
 
 class _Watched(FaultyPreparedModel):
@@ -42,7 +32,7 @@ class _Watched(FaultyPreparedModel):
     def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
         result = self.inner.execute_synchronously(request, *rest)
         self.number += 1
-        inputs, outputs = regions(self, request, request.inputs), regions(self, request, request.outputs)
+        inputs, outputs = (regions(self.context.memory, request, ones) for ones in (request.inputs, request.outputs))
         self.behind(inputs, outputs)
         return result
 
@@ -135,7 +125,7 @@ class _KeepsAnswers(FaultyPreparedModel):
         self._last = b""
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
-        given = b"".join(map(bytes, regions(self, request, request.inputs)))
+        given = b"".join(map(bytes, regions(self.context.memory, request, request.inputs)))
         if given != self._last:
             time.sleep(_SECONDS)
         self._last = given

@@ -28,8 +28,9 @@ OPTIONS = {
 
 @functools.cache
 def known() -> Mapping[str, Fault | Variant]:
-    """Every fault and conforming variant by id."""
-    return {**registry.fuzz_only(), **registry.conforming(), **registry.faults()}
+    """Every fault and conforming variant by id. Raises ValueError where two have one id."""
+    every: list[Fault | Variant] = [*registry.fuzz_only().values(), *registry.conforming().values()]
+    return registry.by_id([*every, *registry.faults().values()])
 
 
 def _chosen(options: Mapping[str, str]) -> Fault | Variant:

@@ -13,6 +13,7 @@ from typing import Any
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
 from npu_conformance.faults.factories import IMPATIENT, fault, faulty_device, faulty_models
 from npu_conformance.faults.fault import FaultySubject
+from npu_conformance.faults.outputs import regions
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
@@ -60,16 +61,10 @@ class _HalfWritten(FaultyPreparedModel):
     ) -> Result:
         result = self.inner.execute_synchronously(request, measure_timing, -1, *rest)
         if 0 <= deadline_ns <= self.context.clock.now_ns():
-            self._corrupt(request)
+            for region in regions(self.context.memory, request, request.outputs):
+                half = len(region) // 2
+                region[len(region) - half :] = bytes(half)
         return result
-
-    def _corrupt(self, request: types.Request) -> None:
-        for argument in request.outputs:
-            place = argument.location
-            pool = request.pools[place.pool_index].pool
-            assert pool is not None
-            end = place.offset + place.length
-            self.context.memory.map(pool)[end - place.length // 2 : end] = bytes(place.length // 2)
 
 
 class _RemembersTheDeadline(FaultyPreparedModel):
@@ -113,18 +108,18 @@ class _RefusesToExecute(FaultyPreparedModel):
         self.inner.execute(*arguments)
 
 
-class _SaysMissedBefore1Dot3(FaultyPreparedModel):
-    """Rejects an execution beside others with a status of 1.3, at every version."""
+class _MissesBesideOthers(FaultyPreparedModel):
+    """An execution that ends while others run is told to have missed a deadline, at every version. shared: who runs."""
 
-    running = 0
+    shared: list[object]
 
     def execute(self, *arguments: Any) -> None:
-        type(self).running += 1
+        self.shared.append(self)
         super().execute(*arguments)
 
     def executed(self, callback: hal.ExecutionCallback, status: int, *rest: Any) -> None:
-        type(self).running -= 1
-        callback.notify(_MISSED[0] if self.running and status == _NONE else status, *rest)
+        self.shared.pop()
+        callback.notify(_MISSED[0] if self.shared and status == _NONE else status, *rest)
 
 
 class _LowWaitsForEver(FaultyPreparedModel):
@@ -243,9 +238,9 @@ FAULTS = (
     _fault("low-never-runs", "An execution of low priority waits for ever, though nothing else runs.",
            "NNHAL-EXECUTE-001", f"{_AREA}load.preempted_result", faulty_models(_LowWaitsForEver, deadlines=IMPATIENT)),
     _fault("missed-before-1.3", "MISSED_DEADLINE_TRANSIENT under load, at 1.1.", "NNHAL-ERROR-002",
-           f"{_AREA}load.asynchronous", _SaysMissedBefore1Dot3, Version.V1_1),
+           f"{_AREA}load.asynchronous", faulty_models(_MissesBesideOthers, shared=list), Version.V1_1),
     _fault("missed-without-deadline", "An execution beside others misses a deadline that it has not.",
-           "NNHAL-QOS-002", f"{_AREA}load.asynchronous", _SaysMissedBefore1Dot3, Version.V1_3),
+           "NNHAL-QOS-002", f"{_AREA}load.asynchronous", faulty_models(_MissesBesideOthers, shared=list), Version.V1_3),
     _fault("cache-invents-a-deadline", "Preparation from cache without a deadline misses it.", "NNHAL-QOS-015",
            f"{_AREA}deadline.from_cache", _CacheInventsADeadline),
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import msgspec
 
@@ -19,12 +19,16 @@ _GLOB = re.compile(r"[*?\[]")
 
 
 class Reach(msgspec.Struct, frozen=True):
-    """What the faults of an area reach. cases: about behaviour; faults: that name one of them; unreached: ids."""
+    """What the faults of an area reach. cases: about behaviour; faults: that name one of them; unreached: ids.
+
+    problems: faults under which no case could be judged, each with the reason: unreached cases may be in their reach.
+    """
 
     area: str
     cases: int
     faults: int
     unreached: tuple[str, ...]
+    problems: tuple[tuple[str, str], ...] = ()
 
 
 def areas(cases: Iterable[Case]) -> tuple[str, ...]:
@@ -38,16 +42,15 @@ def reach(area: str, cases: Iterable[Case], faults: Iterable[Fault]) -> Reach:
     fitting = [fault for fault in faults if not isinstance(fault.mechanism, EditedHarness) and not fault.hangs]
     fitting = [fault for fault in fitting if area in map(_area, fault.caught_by)]
     named = {text for fault in fitting for text in fault.caught_by if not _GLOB.search(text)}
-    left = [case for case in meant if case.id not in named]
+    left, problems = [case for case in meant if case.id not in named], []
     for fault in sorted(fitting, key=lambda fault: len(fault.caught_by), reverse=True):
-        left = _not_red(fault, left)
-    return Reach(area, len(meant), len(fitting), tuple(case.id for case in left))
-
-
-def _not_red(fault: Fault, cases: Sequence[Case]) -> list[Case]:
-    row = kill_matrix.run_fault_against(fault, cases)
-    seen = {*row.noticed, *row.wrong}
-    return [case for case in cases if case.id not in seen]
+        if not left:
+            break
+        row = kill_matrix.run_fault_against(fault, left)
+        if row.problem:
+            problems.append((fault.id, row.problem))
+        left = [case for case in left if case.id not in {*row.noticed, *row.wrong}]
+    return Reach(area, len(meant), len(fitting), tuple(case.id for case in left), tuple(problems))
 
 
 def _area(identifier: str) -> str:

@@ -34,11 +34,12 @@ def variant_lines(row: VariantRow) -> list[str]:
 
 
 def reach_lines(row: Reach) -> list[str]:
-    """One area, and the cases that no fault turns red."""
+    """One area, the cases that no fault turns red, and the faults of which nobody knows whether they do."""
     reached = row.cases - len(row.unreached)
     return [
         f"{row.area}: {reached} of {row.cases} cases, by {row.faults} faults",
         *(f"  {one}" for one in row.unreached),
+        *(f"  NOT JUDGED under {fault}: {problem}" for fault, problem in row.problems),
     ]
 
 

@@ -55,6 +55,8 @@ class _InvalidWhenFull(FaultyDevice):
 class _ReleaseEndsAll(FaultyDevice):
     """When one prepared model is released, all of them stop working."""
 
+    ended = 0
+
     def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
         device = self
 
@@ -72,8 +74,6 @@ class _ReleaseEndsAll(FaultyDevice):
                 device.ended += 1
 
         callback.notify(status, None if prepared_model is None else Model(prepared_model))
-
-    ended = 0
 
 
 def _one_client(context: Context, version: Version) -> Subject:
@@ -145,3 +145,4 @@ FAULTS = (
     fault("leak-memory-of-the-dead", "Memory of a client that died stays mapped.", "NNHAL-ROBUST-005",
           _LEAKS, _KEPT_MEMORY, detected_as="quality-warning"),
 )  # fmt: skip
+"""Faults in how the clients and the models of one driver affect each other."""

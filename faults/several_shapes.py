@@ -88,3 +88,4 @@ def _row(operation: str, name: str) -> Fault:
 
 
 FAULTS = tuple(_row(operation, name) for operation in _OPERATIONS for name in _KINDS)
+"""Faults of one prepared model that is executed with several shapes, for some operations each."""

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import FaultyPreparedModel
-from npu_conformance.faults.factories import called_a_failure, fault
+from npu_conformance.faults.factories import answering, fault
 from npu_conformance.faults.outputs import mapped
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -19,37 +19,27 @@ Result = types.ExecutionResult
 Shapes = tuple[types.OutputShape, ...]
 
 
-def _usual(change: Callable[[types.Request, Result], Result]) -> type[FaultyPreparedModel]:
-    """The synchronous path with another result."""
-
-    class Model(FaultyPreparedModel):
-        def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
-            return change(request, self.inner.execute_synchronously(request, *rest))
-
-    return Model
-
-
-def _of_insufficient(change: Callable[[types.Request, Shapes], Shapes]) -> type[FaultyPreparedModel]:
+def _of_insufficient(change: Callable[[Shapes], Shapes]) -> type[FaultyPreparedModel]:
     """The synchronous path with other shapes where an output does not fit."""
 
-    def whole(request: types.Request, result: Result) -> Result:
+    def whole(result: Result, _: bool) -> Result:
         if result.output_sufficient_size:
             return result
-        return replace(result, output_shapes=change(request, result.output_shapes))
+        return replace(result, output_shapes=change(result.output_shapes))
 
-    return _usual(whole)
+    return answering(whole)
 
 
-def _flags_swapped(request: types.Request, shapes: Shapes) -> Shapes:
+def _flags_swapped(shapes: Shapes) -> Shapes:
     flags = [shape.is_sufficient for shape in reversed(shapes)]
     return tuple(replace(shape, is_sufficient=flag) for shape, flag in zip(shapes, flags, strict=True))
 
 
-def _no_flags(request: types.Request, shapes: Shapes) -> Shapes:
+def _no_flags(shapes: Shapes) -> Shapes:
     return tuple(replace(shape, is_sufficient=True) for shape in shapes)
 
 
-def _one_less(request: types.Request, shapes: Shapes) -> Shapes:
+def _one_less(shapes: Shapes) -> Shapes:
     """A shape of as many elements as fit."""
     return tuple(
         shape
@@ -59,7 +49,7 @@ def _one_less(request: types.Request, shapes: Shapes) -> Shapes:
     )
 
 
-def _without_rank(request: types.Request, shapes: Shapes) -> Shapes:
+def _without_rank(shapes: Shapes) -> Shapes:
     return tuple(shape if shape.is_sufficient else replace(shape, dimensions=()) for shape in shapes)
 
 
@@ -156,22 +146,14 @@ class _FailsMeasured(FaultyPreparedModel):
         return self.inner.execute_synchronously(request, measure_timing, *rest)
 
 
-class _CallsRefusalsFailures(FaultyPreparedModel):
-    """Reports refused requests as GENERAL_FAILURE."""
-
-    def execute_synchronously(self, *arguments: Any) -> Result:
-        with called_a_failure():
-            return self.inner.execute_synchronously(*arguments)
-
-
-def _flat_where_unranked(request: types.Request, result: Result) -> Result:
+def _flat_where_unranked(result: Result, _: bool) -> Result:
     def flat(shape: types.OutputShape) -> types.OutputShape:
         return replace(shape, dimensions=(1, *shape.dimensions)) if len(shape.dimensions) == 1 else shape
 
     return replace(result, output_shapes=tuple(map(flat, result.output_shapes)))
 
 
-def _empty_is_one(request: types.Request, result: Result) -> Result:
+def _empty_is_one(result: Result, _: bool) -> Result:
     shapes = (
         replace(shape, dimensions=tuple(max(size, 1) for size in shape.dimensions)) for shape in result.output_shapes
     )
@@ -191,7 +173,7 @@ class _Timed(FaultyPreparedModel):
 
 
 def _scaled(numerator: int, denominator: int) -> type[FaultyPreparedModel]:
-    def change(request: types.Request, result: Result) -> Result:
+    def change(result: Result, _: bool) -> Result:
         times = (result.timing.time_on_device, result.timing.time_in_driver)
         known = [0 <= time < 2**60 for time in times]
         scaled = [
@@ -199,7 +181,7 @@ def _scaled(numerator: int, denominator: int) -> type[FaultyPreparedModel]:
         ]
         return replace(result, timing=types.Timing(*scaled))
 
-    return _usual(change)
+    return answering(change)
 
 
 class _AsynchronousTimesOfRefusals(FaultyPreparedModel):
@@ -249,12 +231,10 @@ FAULTS = (
           _PlanOfTheFirst),
     fault("shapes-none-of-measured", "Measured executions with specified outputs, two of them, are GENERAL_FAILURE.",
           "NNHAL-SHAPE-001 NNHAL-EXECUTE-001", f"{_SHAPES}.specified", _FailsMeasured),
-    fault("shapes-refusal-is-failure", "A request that lacks an output is GENERAL_FAILURE.", "NNHAL-SHAPE-007",
-          f"{_SHAPES}.none_of_a_failure", _CallsRefusalsFailures),
     fault("shapes-of-rank-2-at-least", "Vectors are reported as matrices of one row.", "NNHAL-SHAPE-002",
-          f"{_SHAPES}.unknown {_SHAPES}.specified", _usual(_flat_where_unranked)),
+          f"{_SHAPES}.unknown {_SHAPES}.specified", answering(_flat_where_unranked)),
     fault("shapes-of-nothing", "An output without elements is reported to have one.", "NNHAL-SHAPE-010",
-          f"{_SHAPES}.zero_sized vts.generated.*zero_sized vts.generated.*batch_zero*", _usual(_empty_is_one)),
+          f"{_SHAPES}.zero_sized vts.generated.*zero_sized vts.generated.*batch_zero*", answering(_empty_is_one)),
     fault("shapes-of-nothing-written", "A byte is written for an output without elements.", "NNHAL-SHAPE-010",
           f"{_SHAPES}.zero_sized", _WritesZeroSized),
     fault("shapes-of-a-refusal", "A refused execution is notified with shapes.", "NNHAL-SHAPE-007 NNHAL-ERROR-009",

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import time
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy
 
 from npu_conformance.faults.boundary import FaultyPreparedModel
-from npu_conformance.faults.factories import faulty_models
-from npu_conformance.faults.fault import Fault, FaultySubject
+from npu_conformance.faults.factories import fault, faulty_models
+from npu_conformance.faults.fault import FaultySubject
 from npu_conformance.faults.model_engines import Engine, Inputs, around
-from npu_conformance.faults.source_edits import DetectedAs
 from npu_conformance.reference.device.executor import Limits
 from npu_conformance.reference.device.tensors import Array
 from npu_conformance.specs.neuralnetworks import hal, types
-from npu_conformance.specs.versions import NEWEST, Version
 
 _SECONDS, _LONG_SECONDS = 0.02, 0.2
 """The longer one where an inference is looked at once in a turn, and others may have slowed it down."""
@@ -87,19 +86,19 @@ class _BesideMany(_Slow):
 
 
 class _TwoAtOnce(FaultyPreparedModel):
-    """Executions at once wait for each other, and for a while more."""
+    """Executions at once wait for each other, and for a while more. shared: those that run."""
 
-    running: ClassVar[list[object]] = []  # of all models; to append and to pop nothing can come between
+    shared: list[object]  # to append and to pop nothing can come between
 
     def execute_synchronously(self, *arguments: Any) -> types.ExecutionResult:
-        self.running.append(self)
+        self.shared.append(self)
         try:
             time.sleep(_SECONDS)  # so that others can begin meanwhile
-            if len(self.running) > 1:
+            if len(self.shared) > 1:
                 time.sleep(_LONG_SECONDS)
             return self.inner.execute_synchronously(*arguments)
         finally:
-            self.running.pop()
+            self.shared.pop()
 
 
 class _AfterIdle(_Slow):
@@ -158,37 +157,31 @@ def _promised(mechanism: FaultySubject) -> FaultySubject:
     return FaultySubject(mechanism.create, manifest=lambda: {"steady_latency": True})
 
 
-def _fault(
-    name: str,
-    description: str,
-    case: str,
-    mechanism: FaultySubject,
-    detected_as: DetectedAs = "quality-warning",
-    hal_version: Version = NEWEST,
-) -> Fault:
-    caught = (f"mlts.circumstances.latency.{case}",)
-    return Fault(f"slow-{name}", description, ("ML-LAT-006",), caught, mechanism, hal_version, detected_as)
-
+_STEADY = "ML-LAT-006"
+_fault = functools.partial(fault, family="slow", area="mlts.circumstances.latency", detected_as="quality-warning")
 
 FAULTS = (
-    _fault("after-many", "From its 21st execution on a model takes much longer.", "after_many", around(_AfterMany)),
-    _fault("with-each", "An execution takes a little longer than the one before, up to a limit.", "after_many",
+    _fault("after-many", "From its 21st execution on a model takes much longer.", _STEADY, "after_many",
+           around(_AfterMany)),
+    _fault("with-each", "An execution takes a little longer than the one before, up to a limit.", _STEADY, "after_many",
            around(_WithEach)),
-    _fault("for-zeros", "Inputs that are all zero take much longer.", "by_data", around(_ForZeros)),
-    _fault("for-large-values", "Inputs at the end of their range take much longer.", "by_data", around(_ForLarge)),
-    _fault("second-model", "A model that is prepared beside another one is slow.", "second_model",
+    _fault("for-zeros", "Inputs that are all zero take much longer.", _STEADY, "by_data", around(_ForZeros)),
+    _fault("for-large-values", "Inputs at the end of their range take much longer.", _STEADY, "by_data",
+           around(_ForLarge)),
+    _fault("second-model", "A model that is prepared beside another one is slow.", _STEADY, "second_model",
            around(_SecondModel)),
-    _fault("beside-many", "Every model is slow while nine are loaded.", "beside_many", around(_BesideMany)),
-    _fault("when-two-infer", "Two executions at once take many times as long as one after the other.", "two_callers",
-           faulty_models(_TwoAtOnce)),
-    _fault("after-idle", "The first execution after a pause takes much longer.", "after_idle", around(_AfterIdle)),
-    _fault("from-cache", "A model that comes from a cache is slow.", "from_cache",
+    _fault("beside-many", "Every model is slow while nine are loaded.", _STEADY, "beside_many", around(_BesideMany)),
+    _fault("when-two-infer", "Two executions at once take many times as long as one after the other.", _STEADY,
+           "two_callers", faulty_models(_TwoAtOnce, shared=list)),
+    _fault("after-idle", "The first execution after a pause takes much longer.", _STEADY, "after_idle",
+           around(_AfterIdle)),
+    _fault("from-cache", "A model that comes from a cache is slow.", _STEADY, "from_cache",
            around(_Slow, restored_only=True)),
-    _fault("in-bursts", "Executions in a burst take longer than single ones.", "by_the_way", faulty_models(_Burst)),
-    _fault("when-fenced", "Fenced executions take much longer.", "by_the_way", faulty_models(_Fenced)),
-    _fault("after-a-refusal", "A model that has refused an execution stays slow.", "after_a_refusal",
-           faulty_models(_AfterARefusal)),
-    _fault("after-many-against-the-promise", "The same, although the manifest promises steady latency.", "after_many",
-           _promised(around(_AfterMany)), "red"),
+    _fault("in-bursts", "Executions in a burst take longer than single ones.", _STEADY, "by_the_way", _Burst),
+    _fault("when-fenced", "Fenced executions take much longer.", _STEADY, "by_the_way", _Fenced),
+    _fault("after-a-refusal", "A model that has refused an execution stays slow.", _STEADY, "after_a_refusal",
+           _AfterARefusal),
+    _fault("after-many-against-the-promise", "The same, although the manifest promises steady latency.", _STEADY,
+           "after_many", _promised(around(_AfterMany)), detected_as="red"),
 )  # fmt: skip
 """Faults of what an execution takes."""

@@ -76,7 +76,7 @@ def test_every_file_that_is_named_exists() -> None:
 def test_every_file_of_source_edits_has_its_place_in_the_table() -> None:
     files = {path.name for path in (ROOT / "faults").glob("*.json")}
     assert not [name for name in files if f"`faults/{name}`" not in PAGE]
-    for folder in ("npu_manager", "npu_scheduling", "npu_buffers"):
+    for folder in ("npu_manager", "npu_scheduling", "npu_buffers", "self_checks"):
         rows = "\n".join(row for row in PAGE.splitlines() if row.startswith("|") and f"faults/{folder}/" in row)
         missing = {path.name for path in (ROOT / "faults" / folder).glob("*.json")}
         missing -= set(re.findall(r"`(?:[\w/]+/)?(\w+\.json)`", rows))

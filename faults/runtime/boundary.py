@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -78,14 +79,20 @@ def _acts_on(code: int, act: Act) -> Behave:
     return partial(_acting, code, act)
 
 
-def _once(inner: Runtime, arguments: tuple[Any, ...], answer: Any, *, done: set[int]) -> Any:
-    """What succeeds for each object once, and is refused from then on."""
-    if result_of(answer) != OK:
+def once(position: int = 0) -> Behave:
+    """What succeeds for each object once, and is refused from then on. position: the object's among the arguments."""
+    known: WeakKeyDictionary[Runtime, set[int]] = WeakKeyDictionary()  # a runtime that starts again knows no object
+
+    def behave(inner: Runtime, arguments: tuple[Any, ...], answer: Any) -> Any:
+        done = known.setdefault(inner, set())
+        if result_of(answer) != OK:
+            return answer
+        if arguments[position] in done:
+            return with_result(answer, STATE)
+        done.add(arguments[position])
         return answer
-    if arguments[0] in done:
-        return with_result(answer, STATE)
-    done.add(arguments[0])
-    return answer
+
+    return behave
 
 
 def _fault(
@@ -182,22 +189,16 @@ def _refusals() -> tuple[tuple[str, str, str, str, str, Behave], ...]:
          _acts_on(STATE, lambda inner, arguments: inner.execution_free(arguments[0]))),
         ("rank-once", "The rank of an output can be asked once.", "FW-EXE-017",
          "cts.states.execution.results_may_be_asked_again", "execution_get_output_operand_rank",
-         partial(_once, done=set())),
+         once()),
         ("preference-once", "A preference can be set once.", "FW-CMP-004",
-         "cts.states.compilation.setters_may_be_repeated", "compilation_set_preference", partial(_once, done=set())),
+         "cts.states.compilation.setters_may_be_repeated", "compilation_set_preference", once()),
         ("memory-once", "A descriptor makes memory once.", "FW-MEM-001",
-         "cts.states.descriptor.finished_refuses_changes", "memory_create_from_desc", partial(_once, done=set())),
+         "cts.states.descriptor.finished_refuses_changes", "memory_create_from_desc", once()),
         ("finish-once-in-all", "An event can be waited for once.", "FW-EXE-013",
-         "cts.states.event.waited_for_again", "event_wait", partial(_once, done=set())),
+         "cts.states.event.waited_for_again", "event_wait", once()),
         ("burst-once", "A burst takes one execution.", "FW-EXE-014 FW-EXE-015",
-         "cts.states.burst.one_execution_after_the_other", "execution_burst_compute", _second_argument_once()),
+         "cts.states.burst.one_execution_after_the_other", "execution_burst_compute", once(1)),
     )  # fmt: skip
-
-
-def _second_argument_once() -> Behave:
-    """As _once, for the object that is passed second."""
-    done: set[int] = set()
-    return lambda inner, arguments, answer: _once(inner, arguments[1:], answer, done=done)
 
 
 FAULTS = (

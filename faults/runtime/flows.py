@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
 
@@ -19,9 +20,9 @@ from npu_conformance.faults.runtime.hooks import (
     saying,
 )
 from npu_conformance.faults.runtime.spoiling import (
+    FailsBesideAnother,
     KeepsInputs,
     LateConstants,
-    OneAtATime,
     SpoilsBursts,
     SpoilsInputs,
     SpoilsOutputs,
@@ -62,11 +63,12 @@ def _event_of_nothing(_: FaultyRuntime, meant: Callable[..., Any], arguments: tu
     return replace(answer, handle=1) if answer.result else answer
 
 
-def _once(result: int | Handle) -> Hook:
+def once(result: int | Handle) -> Hook:
     """A hook that makes a call for an object once, and then answers this."""
-    seen: set[Any] = set()
+    known: WeakKeyDictionary[FaultyRuntime, set[Any]] = WeakKeyDictionary()  # a runtime that starts again knows none
 
-    def hook(_: FaultyRuntime, meant: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    def hook(runtime: FaultyRuntime, meant: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        seen = known.setdefault(runtime, set())
         if arguments[0] in seen:
             return result
         seen.add(arguments[0])
@@ -173,7 +175,7 @@ _ROWS: tuple[tuple[str, str, str, str, type[FaultyRuntime]], ...] = (
      _all(saying(handle=0), *_STARTING)),
     ("event-waited-for-once", "An event can be waited for once.", "FW-EXE-013",
      "executions.events.wait_again executions.events.wait_at_once",
-     _all(_once(_BAD_STATE), "event_wait")),
+     _all(once(_BAD_STATE), "event_wait")),
     ("computed-again", "To compute what was computed says success and does nothing.", "FW-EXE-002",
      "executions.computing.once",
      _all(_turned({_BAD_STATE: _OK}), "execution_compute")),
@@ -182,7 +184,7 @@ _ROWS: tuple[tuple[str, str, str, str, type[FaultyRuntime]], ...] = (
      _all(_turned({_BAD_STATE: _OK}), "execution_burst_compute")),
     ("not-reusable", "A reusable execution is computed once.", "FW-EXE-003",
      "executions.computing.reusable",
-     _all(_once(_BAD_STATE), "execution_compute")),
+     _all(once(_BAD_STATE), "execution_compute")),
     ("early-inputs", "Inputs are read when they are set.", "FW-GEN-001",
      "executions.computing.late_values",
      KeepsInputs),
@@ -275,7 +277,7 @@ _ROWS: tuple[tuple[str, str, str, str, type[FaultyRuntime]], ...] = (
      _all(_any_burst, "execution_burst_compute")),
     ("one-burst", "A compilation has one burst.", "FW-GEN-001",
      "executions.bursts.several concurrency.threads.parallel_bursts",
-     _all(_once(Handle(_BAD_STATE)), "burst_create")),
+     _all(once(Handle(_BAD_STATE)), "burst_create")),
     ("offsets-ignored", "Arguments lie at the beginning of their memory object.", "FW-GEN-001",
      "memory.objects.whole generated.ADD.*",
      _all(passing(4, change=lambda offset: 0), *_FROM_MEMORY)),
@@ -342,7 +344,7 @@ _ROWS: tuple[tuple[str, str, str, str, type[FaultyRuntime]], ...] = (
      _all(_refusing(2), "compilation_set_preference")),
     ("one-at-a-time", "An execution that is computed while another one is fails.", "FW-GEN-008",
      "concurrency.threads.shared_compilation concurrency.threads.own_compilations",
-     OneAtATime),
+     FailsBesideAnother),
 )  # fmt: skip
 
 FAULTS = [

@@ -83,7 +83,7 @@ class LateConstants(FaultyRuntime):
         return self.inner.model_finish(model)
 
 
-class OneAtATime(FaultyRuntime):
+class FailsBesideAnother(FaultyRuntime):
     """An execution that is computed while another one is fails."""
 
     def execution_compute(self, execution: int) -> int:

@@ -10,7 +10,7 @@ import signal
 
 from npu_conformance.faults.factories import PATIENT, faulty_device, faulty_models
 from npu_conformance.faults.fault import Fault, FaultySubject
-from npu_conformance.faults.managers import EDITED
+from npu_conformance.faults.npu_manager import EDITED
 from npu_conformance.faults.source_edits import DetectedAs, SourceEdit, apply
 from npu_conformance.faults.stress.circumstances import (
     always,

@@ -15,7 +15,7 @@ from places import ROOT
 
 from npu_conformance.adapters.engine import NO_CALLEES, Engine, Lowered, engine_plugin
 from npu_conformance.adapters.engine_executor import EngineExecutor
-from npu_conformance.faults.fakes import stored_model
+from npu_conformance.faults.self_checks.fakes import stored_model
 from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin
 from npu_conformance.reference.device.executor import UNLIMITED
 from npu_conformance.specs.neuralnetworks.enums import OperationType

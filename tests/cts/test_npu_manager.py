@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from npu_conformance.cts import npu_manager
 from npu_conformance.cts.lib import manager_client, manager_fixture
 from npu_conformance.cts.npu_manager import request
-from npu_conformance.faults import kill_matrix, managers, registry
+from npu_conformance.faults import kill_matrix, npu_buffers, registry
+from npu_conformance.faults import npu_manager as faults
 from npu_conformance.faults.fault import Fault
-from npu_conformance.faults.npu_manager import FAULTS
 from npu_conformance.faults.source_edits import EditedFault
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.classification import OutcomeDetails, classify_exception
@@ -102,7 +102,7 @@ def test_the_reference_passes_in_any_order(isolation: Isolation) -> None:
         subject.close()
 
 
-@pytest.mark.parametrize("name", [row.id for row in (*managers.REAL_TIME, *managers.TOGETHER)])
+@pytest.mark.parametrize("name", [row.id for row in (*faults.REAL_TIME, *faults.TOGETHER)])
 @pytest.mark.usefixtures("quickly_red")
 def test_each_fault_that_leaves_threads_or_disorder_is_caught_in_a_process_of_its_own(name: str) -> None:
     row = kill_matrix.run_fault(registry.faults()[name], list(CASES.values()))
@@ -110,7 +110,7 @@ def test_each_fault_that_leaves_threads_or_disorder_is_caught_in_a_process_of_it
 
 
 @pytest.mark.usefixtures("quickly_red")
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
+@pytest.mark.parametrize("fault", faults.AT_THE_BOUNDARY, ids=lambda fault: fault.id)
 def test_each_fault_at_the_boundary_is_caught_by_the_case_it_names(fault: Fault) -> None:
     subject = open_subject(FAULTY, {"fault": fault.id}, "inprocess")
     try:
@@ -123,7 +123,7 @@ def test_each_fault_at_the_boundary_is_caught_by_the_case_it_names(fault: Fault)
 # A table that a fault has left in disorder may raise in the thread of a connection that ends.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.usefixtures("quickly_red")
-@pytest.mark.parametrize("fault", [*managers.EDITED, *managers.EDITED_AT_WORK], ids=lambda fault: fault.id)
+@pytest.mark.parametrize("fault", [*faults.EDITED, *faults.EDITED_AT_WORK], ids=lambda fault: fault.id)
 def test_each_fault_of_the_source_is_caught_by_the_cases_it_names(fault: EditedFault) -> None:
     with applied(fault.edits):
         for name in set(fault.caught_by) & set(CASES):  # those of buffers have a test beside their allocators
@@ -135,7 +135,7 @@ def test_each_fault_of_the_source_is_caught_by_the_cases_it_names(fault: EditedF
 
 
 def test_each_fault_breaks_what_its_cases_are_evidence_for() -> None:
-    for fault in managers.FAULTS:
+    for fault in (*faults.FAULTS, *npu_buffers.FAULTS):
         for name in set(fault.caught_by) & set(CASES):
             assert set(fault.breaks) & set(CASES[name].requirements), (fault.id, name)
 
@@ -157,7 +157,10 @@ def test_managers_that_differ_and_conform_stay_green(first: int, name: str) -> N
 
 @pytest.mark.parametrize(
     ("variant", "first"),
-    [pytest.param(variant, number % 9, id=variant.id) for number, variant in enumerate(managers.EDITED_VARIANTS)],
+    [
+        pytest.param(variant, number % 9, id=variant.id)
+        for number, variant in enumerate((*faults.EDITED_VARIANTS, *npu_buffers.EDITED_VARIANTS))
+    ],
 )
 def test_freedoms_stay_green(variant: EditedFault, first: int) -> None:
     """Each meets another ninth of the cases; `faults --variants` runs all."""

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from npu_conformance.faults import registry
 from npu_conformance.faults.fault import Edited
-from npu_conformance.faults.managers import EDITED, EDITED_BUFFERS
+from npu_conformance.faults.npu_buffers import EDITED as EDITED_BUFFERS
+from npu_conformance.faults.npu_manager import EDITED
 from npu_conformance.faults.npu_scheduling import EDITED as EDITED_SCHEDULING
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run import suites

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import bisect
 import functools
+import importlib
 import itertools
 import json
+import pkgutil
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 from every_case import every_case
 from raising import raised
 
+from npu_conformance import faults
 from npu_conformance.cli.main import main
-from npu_conformance.faults import kill_matrix, registry, source_edits
+from npu_conformance.faults import fuzz_only, kill_matrix, plugin, queries, registry, source_edits, variants
 from npu_conformance.faults.fault import Edited, EditedHarness, Fault, Variant
 from npu_conformance.harness.judge.waivers import glob
 from npu_conformance.specs import requirements
@@ -53,18 +58,42 @@ def edited() -> list[str]:
     return [name for name, one in both.items() if isinstance(one.mechanism, Edited | EditedHarness)]
 
 
-def test_there_is_a_zoo() -> None:
-    assert len(FAULTS) >= 45
-    assert len(VARIANTS) >= 5
-    assert not FAULTS.keys() & VARIANTS.keys()
+def test_no_table_and_no_file_is_forgotten() -> None:
+    names = [module.name for module in pkgutil.walk_packages(faults.__path__, f"{faults.__name__}.")]
+    modules = [importlib.import_module(name) for name in names]
+    rows = [row for module in modules for table in ("FAULTS", "VARIANTS") for row in getattr(module, table, ())]
+    edits = [row for path in EDIT_FILES for row in source_edits.read(path)]
+    assert rows
+    assert edits
+    assert {row.id for row in (*rows, *edits)} - plugin.known().keys() == set()
+
+
+@pytest.mark.parametrize(
+    ("module", "table", "read"),
+    [
+        (queries, "FAULTS", registry.faults),
+        (variants, "VARIANTS", registry.conforming),
+        (fuzz_only, "FAULTS", registry.fuzz_only),
+    ],
+)
+def test_an_id_is_given_once(module: ModuleType, table: str, read: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, table, getattr(module, table) * 2)
+    with pytest.raises(ValueError, match="two faults or variants are called"):
+        read.__wrapped__()
+
+
+def test_a_variant_has_the_id_of_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "conforming", lambda: registry.fuzz_only())
+    with pytest.raises(ValueError, match="two faults or variants are called fuzz-"):
+        plugin.known.__wrapped__()
 
 
 @pytest.mark.parametrize("path", EDIT_FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_the_edits_of_a_file_find_their_text(path: Path) -> None:
     """Also those of subjects that are made otherwise, whose faults are no edits alone."""
-    faults = source_edits.read(path)
-    assert faults
-    assert [(one.id, error) for one in faults if (error := raised(source_edits.require_text, one.edits))] == []
+    rows = source_edits.read(path)
+    assert rows
+    assert [(one.id, error) for one in rows if (error := raised(source_edits.require_text, one.edits))] == []
 
 
 @pytest.mark.parametrize("name", edited())
@@ -234,6 +263,12 @@ def test_a_selection_of_cases_that_makes_no_sense_is_refused(
 
 
 def test_the_plug_in_can_be_used_by_hand(tmp_path: Path) -> None:
-    plugin = "npu_conformance.faults.plugin:plugin"
-    arguments = ["run", "vts.queries.type.legal", "--plugin", plugin, "--plugin-option", "fault=query-type-unknown"]
+    arguments = [
+        "run",
+        "vts.queries.type.legal",
+        "--plugin",
+        kill_matrix.PLUGIN,
+        "--plugin-option",
+        "fault=query-type-unknown",
+    ]
     assert main([*arguments, "--report", str(tmp_path / "report"), "-q"]) == 1

@@ -10,7 +10,7 @@ import pytest
 from edited_source import applied
 from fuzzing import first_finding
 
-from npu_conformance.faults import managers, npu_scheduling
+from npu_conformance.faults import npu_buffers, npu_manager, npu_scheduling
 from npu_conformance.faults.kill_matrix import PLUGIN
 from npu_conformance.faults.source_edits import EditedFault
 from npu_conformance.fuzz.lib.manager_target import ManagerTarget
@@ -29,7 +29,10 @@ VARIANTS = {
     ),
     "scheduling": ("npu-narrow", "npu-cuttlefish"),
 }
-EDITED = {"manager": managers.EDITED_VARIANTS, "scheduling": npu_scheduling.EDITED_VARIANTS}
+EDITED = {
+    "manager": (*npu_manager.EDITED_VARIANTS, *npu_buffers.EDITED_VARIANTS),
+    "scheduling": npu_scheduling.EDITED_VARIANTS,
+}
 
 
 @pytest.mark.parametrize(

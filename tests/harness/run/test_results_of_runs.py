@@ -12,7 +12,7 @@ import pytest
 from logged_runs import logged
 from msgspec.structs import replace
 
-from npu_conformance.faults.fakes import FakeDevice, executing, stored_model
+from npu_conformance.faults.self_checks.fakes import FakeDevice, executing, stored_model
 from npu_conformance.harness.judge.outcome_table import exit_code, row
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, NotApplicable, NotSupported
 from npu_conformance.harness.judge.waivers import Waivers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from npu_conformance.faults.fakes import FakeSubject, passing, run
+from npu_conformance.faults.self_checks.fakes import FakeSubject, passing, run
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.runtime.control import RuntimeControl

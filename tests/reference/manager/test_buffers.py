@@ -14,8 +14,7 @@ import pytest
 
 from npu_conformance.cts import npu_buffers as cases
 from npu_conformance.cts.lib.buffer_fixture import AllocatorRecorder, BufferApp, pattern
-from npu_conformance.faults import managers
-from npu_conformance.faults import npu_buffers as faults
+from npu_conformance.faults import npu_buffers, npu_manager
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.loading import Isolation, open_subject
@@ -250,7 +249,7 @@ def test_a_killed_service_leaves_nothing_and_the_next_has_all() -> None:
 
 
 def test_each_case_is_needed_by_a_fault_that_breaks_what_it_is_evidence_for() -> None:
-    about = [fault for fault in (*faults.FAULTS, *managers.FAULTS) if set(fault.caught_by) & set(CASES)]
+    about = [fault for fault in (*npu_buffers.FAULTS, *npu_manager.FAULTS) if set(fault.caught_by) & set(CASES)]
     assert {name for fault in about for name in fault.caught_by} == set(CASES)
     for fault in about:
         assert set(fault.breaks) & set(CASES[fault.caught_by[0]].requirements), fault.id

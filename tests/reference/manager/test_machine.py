@@ -11,7 +11,7 @@ from edited_source import applied
 from npu_conformance.cts import npu_manager
 from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Event, Notification
 from npu_conformance.cts.lib.scenario_step import Step
-from npu_conformance.faults.managers import EDITED
+from npu_conformance.faults.npu_manager import EDITED
 from npu_conformance.harness.judge.manager_model import ManagerModel
 from npu_conformance.harness.judge.tracked_request import TrackedRequest
 from npu_conformance.harness.judge.verdicts import Failed

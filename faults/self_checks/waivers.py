@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator
 
-from npu_conformance.faults.bookkeeping import expect
-from npu_conformance.faults.fakes import Little, passing, raising, run
+from npu_conformance.faults.self_checks.bookkeeping import expect
+from npu_conformance.faults.self_checks.fakes import Little, passing, raising, run
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.judge.waivers import Waivers
 from npu_conformance.harness.run.cases import Case, CaseGroup

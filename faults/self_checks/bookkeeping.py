@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npu_conformance.faults.fakes import (
+from npu_conformance.faults.self_checks.fakes import (
     Body,
     FakeDevice,
     FakeSubject,

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from npu_conformance.faults.bookkeeping import NoticedError
-from npu_conformance.faults.fakes import Little, passing, raising, run
+from npu_conformance.faults.self_checks.bookkeeping import NoticedError
+from npu_conformance.faults.self_checks.fakes import Little, passing, raising, run
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.judge.waivers import Waivers
 from npu_conformance.harness.report import badge, page
