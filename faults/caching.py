@@ -323,7 +323,7 @@ FAULTS = (
     _fault("token-zero-refused", "A token of zeros is refused, without files too.", "NNHAL-CACHE-004",
            "saving.token_ignored", _ZeroTokenRefused),
     _fault("config-forgets-caches", "prepareModelWithConfig does not save.", "NNHAL-CACHE-010", "saving.with_config",
-           _ConfigForgetsCaches),
+           _ConfigForgetsCaches, detected_as="quality-warning"),
     _fault("no-caching-invalid", "A device without caching answers INVALID_ARGUMENT.", "NNHAL-CACHE-009",
            "restoring.without_caching", with_options(_NotCachingButInvalid, cache_files="0+0")),
     _fault("no-caching-strict", "A device without caching refuses models that come with files.", "NNHAL-CACHE-001",

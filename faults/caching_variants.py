@@ -10,13 +10,14 @@ from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import FaultyDevice
 from npu_conformance.faults.caching import made, with_options
+from npu_conformance.faults.factories import faulty_device
 from npu_conformance.faults.fault import Edited, Variant
 from npu_conformance.faults.source_edits import SourceEdit
 from npu_conformance.reference.hal.cache import CacheFiles, CompilationCache, Compiled
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import types
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference
 from npu_conformance.specs.plugin import Context, File
 from npu_conformance.specs.versions import Version
 
@@ -34,6 +35,23 @@ class _CachesSome(ReferenceDevice):
     def _save(self, caches: CacheFiles, compiled: Compiled) -> None:
         if len(compiled.model.main.operations) <= 3:
             super()._save(caches, compiled)
+
+
+class _CachesWhatIsPreferred(ReferenceDevice):
+    """Caches no model of LOW_POWER."""
+
+    def _save(self, caches: CacheFiles, compiled: Compiled) -> None:
+        if compiled.preference != ExecutionPreference.LOW_POWER:
+            super()._save(caches, compiled)
+
+
+class _CachesWithoutHaste(FaultyDevice):
+    """Caches no model whose preparation has a deadline."""
+
+    def prepare_model(self, *arguments: Any) -> None:
+        if arguments[3] != types.NO_DEADLINE:
+            arguments = (*arguments[:4], (), (), *arguments[6:])
+        super().prepare_model(*arguments)
 
 
 class _Duplicated:
@@ -135,6 +153,9 @@ VARIANTS = (
             with_options(FaultyDevice, cache_files="3+2")),
     Variant("never-caches", "Cache files are wanted, and never written.", made(_NeverCaches)),
     Variant("caches-some", "Small models are cached, large ones are not.", made(_CachesSome)),
+    Variant("caches-unless-low-power", "A model of LOW_POWER is not cached.", made(_CachesWhatIsPreferred)),
+    Variant("caches-without-deadline", "A model is not cached where its preparation has a deadline, HIDL.",
+            faulty_device(_CachesWithoutHaste), Version.V1_3),
     Variant("saves-later", "The cache is written behind the notification, by duplicated descriptors.",
             made(_SavesLater)),
     Variant("cache-of-a-process", "A restart of the driver makes caches useless.", made(_BoundToProcess)),

@@ -74,6 +74,11 @@ VARIANTS = (
         edited_runtime((), NEWEST, checks_handles=False),
     ),
     Variant(
+        "runtime-single-threaded",
+        "A runtime that takes one call after the other.",
+        edited_runtime((), concurrent_calls=1),
+    ),
+    Variant(
         "runtime-refuses-negative-preference",
         "A runtime that refuses a negative preference when it is set (FW-CMP-005: at the latest when finished).",
         edited_runtime((), NEWEST, RefusesEarly),

@@ -30,6 +30,7 @@ def edited_runtime(
     driver: Callable[[ReferenceDevice], Device] = lambda device: device,
     checks_handles: bool = True,
     exact_result_codes: bool = True,
+    concurrent_calls: int = 8,
 ) -> FaultySubject:
     """The reference runtime with its source edited, over the reference driver. level: the runtime's feature level.
 
@@ -52,4 +53,4 @@ def edited_runtime(
             "exact_result_codes": exact_result_codes,
         }
 
-    return FaultySubject(create, INTERFACES, instance=_DRIVER, manifest=manifest)
+    return FaultySubject(create, INTERFACES, instance=_DRIVER, concurrent_calls=concurrent_calls, manifest=manifest)

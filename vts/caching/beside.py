@@ -79,10 +79,12 @@ def _saved_and_restored(caching: Client, sums: Sums, arguments: PreparationArgum
     model = sums.model(context.filled_pool)
     _needs_caching(caching, model)
     cache = caching.cache()
+    before = cache.contents()
     what = "prepareModel with cache files beside other arguments"
     saved = caching.save(model, cache.handles(), beside=arguments)
     sums.check(context, model_of(saved, what), "the saved model")
     restored = caching.restored(cache.handles(), TOKEN)
+    caching.require_saved(restored, cache, before)
     with checks.about("NNHAL-CACHE-010"):
         what = "prepareModelFromCache of what was saved"
         needs_room(restored)

@@ -100,9 +100,10 @@ def nonzero_offset(context: CaseContext) -> None:
     caching, chain = client(context), chain_of(context)
     caching.saved(chain)
     cache = caching.cache(b"\x01\x02")
+    before = cache.contents()
     caching.prepared_right(chain, caching.save(chain.model(), cache.handles(offset=2)), "prepareModel")
-    caching.must_restore(chain, cache.handles())
-    caching.must_restore(chain, cache.handles(offset=1))
+    caching.must_restore(chain, cache, before)
+    caching.must_restore(chain, cache, before, offset=1)
 
 
 @cases.case("saving.truncates", "NNHAL-CACHE-005", since=Version.V1_2)
@@ -111,8 +112,9 @@ def truncates(context: CaseContext) -> None:
     caching, chain = client(context), chain_of(context)
     caching.saved(chain)
     cache = caching.cache(_PRIOR)
+    before = cache.contents()
     caching.prepared_right(chain, caching.save(chain.model(), cache.handles()), "prepareModel with long cache files")
-    caching.must_restore(chain, cache.handles())
+    caching.must_restore(chain, cache, before)
     for number, file in enumerate(cache.files):
         left = file.read()[-64:] == _PRIOR[-64:]
         checks.that(not left, f"cache file {number} ends with what it held before: expected it to be truncated")
@@ -124,9 +126,10 @@ def over_another_model(context: CaseContext) -> None:
     caching, shorter = client(context), chain_of(context)
     caching.saved(shorter)
     cache = caching.saved(replace(shorter, length=20))
+    before = cache.contents()
     preparation = caching.save(shorter.model(), cache.handles(), OTHER_TOKEN)
     caching.prepared_right(shorter, preparation, "prepareModel with used files")
-    caching.must_restore(shorter, cache.handles(), OTHER_TOKEN)
+    caching.must_restore(shorter, cache, before, OTHER_TOKEN)
 
 
 @cases.case("saving.closed_descriptors", "NNHAL-CACHE-007", since=Version.V1_2)
@@ -146,8 +149,9 @@ def with_config(context: CaseContext) -> None:
     caching, chain = client(context), chain_of(context)
     caching.saved(chain)
     cache = caching.cache()
+    before = cache.contents()
     _prepare_with_config(context, caching, chain, cache)
-    caching.must_restore(chain, cache.handles())
+    caching.must_restore(chain, cache, before)
 
 
 @cases.case("saving.token_ignored", "NNHAL-CACHE-004", since=Version.V1_2)
@@ -177,12 +181,13 @@ def no_room(context: CaseContext) -> None:
 
 @cases.case("saving.late_deadline", "NNHAL-QOS-015", "NNHAL-CACHE-010", since=Version.V1_3)
 def late_deadline(context: CaseContext) -> None:
-    """A far deadline does not keep a model from being saved."""
+    """A model that is saved beside a far deadline is restored."""
     caching, chain = client(context), chain_of(context)
     caching.saved(chain)
     cache, far = caching.cache(), 2**62
+    before = cache.contents()
     caching.prepared_right(chain, caching.save(chain.model(), cache.handles(), deadline=far), "prepareModel")
-    caching.must_restore(chain, cache.handles())
+    caching.must_restore(chain, cache, before)
 
 
 def _stored_model(context: CaseContext, caching: Client, vector: Vector, layout: str) -> None:

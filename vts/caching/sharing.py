@@ -63,9 +63,11 @@ def _are_told_apart(caching: Client, one: Sums, other: Sums) -> None:
         restored = caching.restored(cache.handles(), token)
         sums.check(context, model_of(restored, "prepareModelFromCache"), "the restored model")
     # Once more in the files of the first, under a token that neither of them had.
+    before = caches[0].contents()
     again = caching.save(other.model(context.filled_pool), caches[0].handles(), _THIRD_TOKEN)
     other.check(context, model_of(again, "prepareModel in files of another model"), "the saved model")
     restored = caching.restored(caches[0].handles(), _THIRD_TOKEN)
+    caching.require_saved(restored, caches[0], before)
     other.check(context, model_of(restored, "prepareModelFromCache"), "the model of files used twice")
 
 

@@ -64,9 +64,25 @@ class Client(CacheClient):
             return transport == "message"
         return False
 
-    def must_restore(self, chain: Chain, handles: Handles, token: bytes = TOKEN) -> None:
-        """Restore from files to which a model has just been saved that the device does cache."""
-        self.prepared_right(chain, self.restored(handles, token), "prepareModelFromCache of what was saved")
+    def must_restore(
+        self, chain: Chain, cache: Cache, before: list[bytes], token: bytes = TOKEN, *, offset: int = 0
+    ) -> None:
+        """Restore from files to which a model has just been saved that the device does cache.
+
+        before: what the files held then. offset: where the descriptors stand. NotApplicable as of `require_saved`.
+        """
+        restored = self.restored(cache.handles(offset=offset), token)
+        self.require_saved(restored, cache, before)
+        self.prepared_right(chain, restored, "prepareModelFromCache of what was saved")
+
+    def require_saved(self, restored: Preparation, cache: Cache, before: list[bytes]) -> None:
+        """NotApplicable where a model was not saved this time: a driver decides each time (NNHAL-CACHE-008).
+
+        One that has written to the files has saved it.
+        """
+        if outcome(restored) == GENERAL and cache.contents() == before:
+            self.context.warn_quality("a model that the device has saved before was not saved this time")
+            raise NotApplicable("the device did not save the model this time")
 
     def _may_restore(self, chain: Chain, cache: Cache, token: bytes, before: list[bytes]) -> None:
         restored = self.restored(cache.handles(), token)

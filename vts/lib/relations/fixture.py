@@ -12,7 +12,7 @@ from npu_conformance.corpus.wire_model import build_request
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.compare import outside
 from npu_conformance.harness.judge.outputs import FILL
-from npu_conformance.harness.judge.tolerance import Circumstances, Tolerance, floor
+from npu_conformance.harness.judge.tolerance import BOOLS, Circumstances, Tolerance, floor
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import in_pools
@@ -139,9 +139,9 @@ class RelationFixture:
         """
         import numpy
 
-        one, other = results
-        checks.equal(one.shape, other.shape, f"{what}: shapes")
         operand_type = self.operand_type if operand_type is None else operand_type
+        one, other = map(_truths, results) if operand_type in BOOLS else results
+        checks.equal(one.shape, other.shape, f"{what}: shapes")
         rule = floor(operand_type, Circumstances(relaxed=half, any_float16=self.operand_type is FLOAT16)).judged
         rtol = rule.rtol * roundings * _SECOND_ORDER
         tolerance = Tolerance(roundings * rule.atol + rtol * magnitude, rtol)
@@ -150,6 +150,12 @@ class RelationFixture:
             first = tuple(int(index) for index in numpy.argwhere(apart)[0])
             count = f"{int(apart.sum())} of {one.size} elements differ by more than {tolerance}"
             checks.fail(f"{what}: {count}; element {list(first)}", f"{other[first]:.9g}", f"{one[first]:.9g}")
+
+
+def _truths(stored: Array) -> Array:
+    """What the booleans mean: any value but 0 is true."""
+    truths: Array = (stored != 0).astype(stored.dtype)
+    return truths
 
 
 def _dtype(operand: VectorOperand) -> str:
