@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 
 from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, PARKED, WAIT
@@ -17,11 +17,7 @@ cases = CaseGroup("cts.npu_manager.late_words", interface="manager", group=Group
 
 _FOREGROUND, _VISIBLE, _CACHED = Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED
 _SECOND_NS = 1_000_000_000
-_WORDS: dict[str, Callable[[RequestedModel], None]] = {
-    "unloaded": RequestedModel.unload,
-    "loaded": RequestedModel.load,
-    "cancelled": RequestedModel.cancel,
-}
+_WORDS = (RequestedModel.unload, RequestedModel.load, RequestedModel.cancel)
 _End = Callable[[ManagerFixture], tuple[RequestedModel, RequestedModel]]
 """How a cached app's request ends. It returns that request, and the foreground's, which has all of the room now."""
 
@@ -31,37 +27,35 @@ def overdue(context: CaseContext) -> None:
     """A client that answers its unload request when others have the room by then changes nothing for them."""
     if not context.manifest.virtual_clock:
         raise NotApplicable("without a virtual clock nobody waits for a client that never answers")
-    _count_nothing(context, {"ignored": _overdue})
+    _count_nothing(context, _overdue)
 
 
 @cases.case("policy_replaced", "NPU-LIF-022", "NPU-LIF-014", "NPU-POL-010")
 def policy_replaced(context: CaseContext) -> None:
     """Words about a request of the policy before, loaded or only granted, count nothing under the new one."""
-    ends: dict[str, _End] = {}
     for policy in (Policy.BUDGET, Policy.TURN_TAKING):
-        ends[f"{policy.name.lower()}.loaded"] = partial(_replaced, policy, is_loaded=True)
-        ends[f"{policy.name.lower()}.granted"] = partial(_replaced, policy, is_loaded=False)
-    _count_nothing(context, ends)
+        _count_nothing(context, partial(_replaced, policy, is_loaded=True))
+        _count_nothing(context, partial(_replaced, policy, is_loaded=False))
 
 
 @cases.case("cancelled", "NPU-LIF-012", "NPU-LIF-011", "NPU-LIF-014", "NPU-POL-010")
 def cancelled(context: CaseContext) -> None:
     """Words about a request that its client has cancelled, loaded or only granted, count nothing."""
-    _count_nothing(
-        context, {"loaded": partial(_cancelled, is_loaded=True), "granted": partial(_cancelled, is_loaded=False)}
-    )
+    _count_nothing(context, partial(_cancelled, is_loaded=True))
+    _count_nothing(context, partial(_cancelled, is_loaded=False))
 
 
 @cases.case("taken_back", "NPU-POL-014", "NPU-LIF-014", "NPU-POL-010")
 def taken_back(context: CaseContext) -> None:
     """Words about a grant that went to a stronger request before its model was loaded count nothing."""
-    _count_nothing(context, {"granted": _taken_back})
+    _count_nothing(context, _taken_back)
 
 
 @cases.case("unloaded", "NPU-LIF-010", "NPU-LIF-014", "NPU-POL-010")
 def unloaded(context: CaseContext) -> None:
     """Words about a model that was unloaded, by itself or because it was asked to, count nothing."""
-    _count_nothing(context, {"unasked": _unloaded, "asked": _unloaded_when_asked})
+    _count_nothing(context, _unloaded)
+    _count_nothing(context, _unloaded_when_asked)
 
 
 def _overdue(fixture: ManagerFixture) -> tuple[RequestedModel, RequestedModel]:
@@ -113,20 +107,18 @@ def _held(fixture: ManagerFixture, *, is_loaded: bool) -> RequestedModel:
     return app.loads(LARGE) if is_loaded else app.granted(LARGE)
 
 
-def _count_nothing(context: CaseContext, ends: Mapping[str, _End]) -> None:
-    """Say each word twice about a request that has ended, each time in a history of its own."""
-    for end, let_end in ends.items():
-        for word, say in _WORDS.items():
-            with context.configuration(f"{end}.{word}"):
-                fixture = ManagerFixture(context)
-                held, wanted = let_end(fixture)
-                wanted.receives_one_of([GRANT], [WAIT, GRANT])
-                wanted.load()
-                with checks.about("NPU-LIF-014", "NPU-POL-010"):
-                    for _ in range(2):
-                        say(held)
-                        _is_full(held)
-                    _leaves_room_for_one(wanted)
+def _count_nothing(context: CaseContext, let_end: _End) -> None:
+    """Say each word twice about a request that has ended, each in a history of its own."""
+    for say in _WORDS:
+        fixture = ManagerFixture(context)
+        held, wanted = let_end(fixture)
+        wanted.receives_one_of([GRANT], [WAIT, GRANT])
+        wanted.load()
+        with checks.about("NPU-LIF-014", "NPU-POL-010"):
+            for _ in range(2):
+                say(held)
+                _is_full(held)
+            _leaves_room_for_one(wanted)
 
 
 def _is_full(held: RequestedModel) -> None:
