@@ -21,10 +21,11 @@ _PAGE = 4096
 class _Relocating(FaultyDevice):
     """Looks for constants of pools elsewhere when it prepares a model.
 
-    only: the types of operands with which it does so; none for all of them.
+    only: the types of operands with which it does so; none for all of them. lifetime: of the constants that it means.
     """
 
     only: ClassVar[tuple[OperandType, ...]] = ()
+    lifetime: ClassVar[OperandLifeTime] = _POOL
 
     def prepare_model(self, model: types.Model, *rest: Any) -> None:
         super().prepare_model(self._relocated(model), *rest)
@@ -39,7 +40,7 @@ class _Relocating(FaultyDevice):
         return replace(subgraph, operands=tuple(self._operand(one) for one in subgraph.operands))
 
     def _operand(self, operand: types.Operand) -> types.Operand:
-        if operand.lifetime != _POOL or (self.only and operand.type not in self.only):
+        if operand.lifetime != self.lifetime or (self.only and operand.type not in self.only):
             return operand
         return replace(operand, location=self.place(operand.location))
 
@@ -80,6 +81,21 @@ class _FirstPool(_Relocating):
 class _Words(_Relocating):
     def place(self, location: types.DataLocation) -> types.DataLocation:
         return replace(location, offset=location.offset & ~3)
+
+
+class _FloatsInWords(_Words):
+    only = (OperandType.TENSOR_FLOAT32,)
+
+
+class _CopiedFloatsInWords(_FloatsInWords):
+    lifetime = OperandLifeTime.CONSTANT_COPY
+
+
+class _HalfsInTwos(_Relocating):
+    only = (OperandType.TENSOR_FLOAT16,)
+
+    def place(self, location: types.DataLocation) -> types.DataLocation:
+        return replace(location, offset=location.offset & ~1)
 
 
 class _InPage(_Relocating):
@@ -183,6 +199,7 @@ class _MappedOnce(FaultyPreparedModel):
 
 _CONVOLUTIONS = "vts.generated.CONV_2D.*"
 _FOUND, _EXECUTED, _PREPARED = "NNHAL-MODEL-031 NNHAL-EXECUTE-001", "NNHAL-EXECUTE-001", "NNHAL-SUPPORT-005"
+_ODD = "NNHAL-MEMORY-014"
 
 FAULTS = (
     fault("offset-ignored", "Constants are looked for at the beginning of their pool.", _FOUND,
@@ -202,6 +219,13 @@ FAULTS = (
     fault("offset-of-branches-ignored", "Constants of referenced graphs are looked for at the beginning.", _FOUND,
           "vts.generated.IF.*", _OfBranches, Version.V1_3, family="constants"),
     fault("offset-in-words", "Offsets are rounded down to whole words.", _FOUND, _CONVOLUTIONS, _Words,
+          family="constants"),
+    fault("floats-in-words", "Offsets of float constants are rounded down to whole words.", _ODD,
+          "vts.memory.odd_offsets.pooled_constant", _FloatsInWords, detected_as="quality-warning", family="constants"),
+    fault("halfs-in-twos", "Offsets of half-precision constants are rounded down to even ones.", _ODD,
+          "vts.memory.odd_offsets.pooled_constant", _HalfsInTwos, detected_as="quality-warning", family="constants"),
+    fault("copied-floats-in-words", "Offsets of float constants in the model are rounded down to whole words.", _ODD,
+          "vts.memory.odd_offsets.copied_constant", _CopiedFloatsInWords, detected_as="quality-warning",
           family="constants"),
     fault("offset-in-page", "Offsets are taken modulo the size of a page.", _FOUND, "vts.generated.ADD.*", _InPage,
           family="constants"),

@@ -27,7 +27,7 @@ def _turned(net: Net) -> Net:
     return Net(net.vector, replace(net.wire, main=replace(main, operations=main.operations[::-1])))
 
 
-@cases.case("each_alone", "FW-PRT-007", "FW-MDL-027", scope=Scope.SMOKE)
+@cases.case("each_alone", "FW-MDL-027", scope=Scope.SMOKE)
 def each_alone(context: CaseContext) -> None:
     """The answer for one driver names what that driver supports, and nothing else."""
     app = ScriptedApp(context, driver("one", "ADD", "DIV"), driver("two", "MUL"), useless("none"))
@@ -37,7 +37,7 @@ def each_alone(context: CaseContext) -> None:
         checks.equal(app.supported(model, name), answer, f"operations that {name} supports")
 
 
-@cases.case("union", "FW-PRT-007", "FW-MDL-027")
+@cases.case("union", "FW-MDL-027")
 def union(context: CaseContext) -> None:
     """The answer for several devices is true where one of them supports the operation."""
     app = ScriptedApp(context, driver("one", "ADD", "DIV"), driver("two", "MUL"))
@@ -47,7 +47,7 @@ def union(context: CaseContext) -> None:
     checks.equal(app.supported(model, "two", CPU), (True,) * 4, "operations that two or the CPU supports")
 
 
-@cases.case("insertion_order", "FW-PRT-007", "FW-MDL-027")
+@cases.case("insertion_order", "FW-MDL-027")
 def insertion_order(context: CaseContext) -> None:
     """Answers come in the order in which the app added the operations, also where that is none of execution."""
     app = ScriptedApp(context, driver("one", "ADD", "MUL"), driver("two", "DIV"))
@@ -63,7 +63,7 @@ def turned_model_computes(context: CaseContext) -> None:
     app.computes_rightly(app.compiled(_turned(chain(*_NAMES))))
 
 
-@cases.case("by_activation", "FW-PRT-007", "FW-MDL-027")
+@cases.case("by_activation", "FW-MDL-027")
 def by_activation(context: CaseContext) -> None:
     """A driver may support an operation with some arguments only."""
     app = ScriptedApp(context, driver("one", ("ADD", 1)))

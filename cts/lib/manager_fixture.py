@@ -289,6 +289,7 @@ class RequestedModel:
             self.app.fixture.steps,
         )
 
+    @checks.about("NPU-LIF-011", "NPU-LIF-012")
     def is_cancelled(self) -> None:
         """Check that the last callback is the completion of a cancelled request, once it has come."""
         self.app.fixture.wait(lambda: self.received[-1:] == [CANCELLED])

@@ -90,7 +90,7 @@ def _wrong_priorities(
     """
     priorities = [line.priority for line in dump.priorities if line.priority is not None]
     if priorities != sorted(priorities):
-        yield "NPU-OBS-001", f"priorities in the order {priorities}"
+        yield "NPU-OBS-001", f"order of the priorities: expected an ascending one, found {priorities}"
     misnamed = (each for each in dump.priorities if each.uid in uids and each.package != package_of(each.uid))
     yield from (("NPU-OBS-001", f"uid {each.uid} as {each.package!r}") for each in misnamed)
     known = {line.uid: line.priority for line in dump.priorities}

@@ -127,8 +127,8 @@ class ScenarioRunner:
             self.fixture.context.warn_quality(doubt)
 
     def fail(self, requirement: str, problem: str) -> None:
-        """Raise Failed, about a requirement, with all steps so far."""
-        fail(problem, self.steps, requirement)
+        """Raise Failed, about a requirement, with all steps so far. requirement: or several, as words."""
+        fail(problem, self.steps, *requirement.split())
 
     def _receive(self) -> None:
         for client in self.fixture.clients:
@@ -173,7 +173,8 @@ class ScenarioRunner:
             return
         found = found or _no_config(uid)
         if found.priority != expected and not (self.model.pressed and found.priority > expected):
-            yield "NPU-PRI-005", f"priority {found.priority} of uid {uid} at the HAL, its importance counts {expected}"
+            rules = "NPU-PRI-002 NPU-PRI-005"  # it is wrong in the manager, or was not pushed
+            yield rules, f"priority {found.priority} of uid {uid} at the HAL, its importance counts {expected}"
         if found.can_attribute_other_uid != (uid in self._attributing) and not self._is_told_later(uid):
             yield "NPU-PRI-011", f"attribution of uid {uid} at the HAL: {found.can_attribute_other_uid}"
         if self._is_wrongly_blocked(uid) and uid not in self._once_blockable:

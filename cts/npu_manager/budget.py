@@ -75,7 +75,8 @@ def largest_numbers(context: CaseContext) -> None:
     """A maximum and weights of the largest 32-bit integer are legal, alone and together, and no sum of them wraps."""
     largest = 2**31 - 1
     _filled(context, PolicyParameters(largest, {"2": largest}), LARGE)
-    _filled(context, PolicyParameters(None, {"0": largest, "1": largest, "2": largest}), SMALL)
+    with checks.about("NPU-POL-006", "NPU-POL-008"):
+        _filled(context, PolicyParameters(None, {"0": largest, "1": largest, "2": largest}), SMALL)
     _filled(context, PolicyParameters(largest, {"0": largest - 1, "1": 1, "2": largest}), SMALL, MEDIUM)
     app = ManagerFixture(context, parameters=PolicyParameters(largest)).app()
     app.loads(LARGE)
@@ -386,7 +387,8 @@ def turns_to_the_foreground(context: CaseContext) -> None:
     wanted.receives(WAIT, GRANT)
     wanted.load()
     wanted.cancel()
-    wanted.receives(WAIT, GRANT, CANCELLED)
+    with checks.about("NPU-LIF-012"):
+        wanted.receives(WAIT, GRANT, CANCELLED)
 
 
 def _filled(context: CaseContext, parameters: PolicyParameters | None, *sizes: int) -> list[RequestedModel]:

@@ -95,7 +95,7 @@ def as_many_as_there_are(context: CaseContext) -> None:
     need_room_for(context, _MANY)
     fixture = ManagerFixture(context, parameters=PolicyParameters(_MANY))
     holder, waiter, weak = fixture.app(CACHED), fixture.app(VISIBLE), fixture.app(Importance.GONE)
-    with limited_requests():
+    with limited_requests(), checks.about("NPU-LIF-022", "NPU-POL-029"):
         for _ in range(_MANY):
             holder.loads(SMALL)
     loaded = dump(fixture).states_of(holder.uid)

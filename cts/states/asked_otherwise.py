@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.net_app import Compiled, Options
@@ -32,7 +34,7 @@ _WAYS = ("compute", "asynchronous", "burst", "fenced")
 _HALS = (Version.V1_3, Version.FL8)
 
 
-class _Told(NamedTuple):
+class _Told(msgspec.Struct, frozen=True):
     """What a driver is told in a preparation. token: the last byte of it where the app cached, else 0."""
 
     preference: int = ExecutionPreference.FAST_SINGLE_ANSWER
@@ -77,7 +79,7 @@ def _judge_compilations(app: ScriptedApp, wanted: Sequence[_Told], *, lives: boo
         compiled = app.compiled(net, "one", options=_options(told, folder), model=model)
         calls = app.calls("one", "prepare_model")
         checks.equal(len(calls), number + 1, "preparations by the driver")
-        checks.equal(_told(calls[-1]), told._replace(token=min(told.token, 1)), "what the driver is told")
+        checks.equal(_told(calls[-1]), replace(told, token=min(told.token, 1)), "what the driver is told")
         app.computes_rightly(compiled)
         tokens.add(calls[-1].token)
         if not lives:
@@ -106,7 +108,7 @@ def _is_deadline(deadline_ns: int) -> bool:
     return 0 < deadline_ns < 2**63
 
 
-class _Asked(NamedTuple):
+class _Asked(msgspec.Struct, frozen=True):
     """What a driver is asked in an execution."""
 
     measures: bool = False

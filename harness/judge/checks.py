@@ -7,6 +7,9 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import ContextDecorator, contextmanager
 from typing import Any, NoReturn, TypeVar
 
+import msgspec
+from msgspec.structs import asdict
+
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung
 from npu_conformance.specs.errors import DeadObject, InterfaceError, NotVisible, ServiceError, Unsupported, status_name
 from npu_conformance.specs.interfaces import is_interface
@@ -95,6 +98,9 @@ def _named_as(expected: object, actual: object) -> object:
     if isinstance(expected, list | tuple) and type(actual) is type(expected) in (list, tuple):
         named = [_named_as(one, other) for one, other in zip(expected, actual, strict=False)]
         return type(actual)([*named, *actual[len(named) :]])
+    if isinstance(expected, msgspec.Struct) and type(actual) is type(expected):
+        wanted, found = asdict(expected), asdict(actual)
+        return type(actual)(**{name: _named_as(wanted[name], found[name]) for name in found})
     if isinstance(expected, dict) and isinstance(actual, dict):
         return {key: _named_as(expected.get(key), value) for key, value in actual.items()}
     return actual
@@ -188,7 +194,16 @@ def _spelled(value: object) -> str:
         return f"({', '.join(map(_spelled, value))}{',' * (len(value) == 1)})"
     if type(value) is dict:
         return "{" + ", ".join(f"{_spelled(key)}: {_spelled(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, msgspec.Struct) and type(value).__repr__ is msgspec.Struct.__repr__:
+        return _record(value)
     return _object(value) or repr(value)
+
+
+def _record(value: msgspec.Struct) -> str:
+    """A record with its fields; one that is private has no name that a reader knows."""
+    name = type(value).__name__
+    fields = ", ".join(f"{field}={_spelled(one)}" for field, one in asdict(value).items())
+    return f"{'' if name.startswith('_') else name}({fields})"
 
 
 def _object(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -22,6 +23,7 @@ from npu_conformance.specs.requirements import result_requirement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
 
     from npu_conformance.corpus.vectors import Array
 
@@ -48,6 +50,9 @@ _NEIGHBOURS = {"RESIZE_BILINEAR": 4, "ROI_ALIGN": 16}
 
 FILL = 0xA5
 """What output memory holds before an execution: a value left unwritten, or written outside its region, shows up."""
+_UNWRITTEN = f"what is wrong was not written, and still holds the 0x{FILL:X} of the test"
+_LEAST_UNWRITTEN = 4
+"""Bytes: fewer are what they were by chance."""
 ROUNDED = "aosp"
 """The witness of external collections: their values were typed with a few digits and say nothing about ULP."""
 
@@ -83,9 +88,25 @@ def judge(
             continue
         expected, operand_type = example.outputs[name], vector.operands[name].type
         broken = about(vector, name)
-        check_output(context, f"output '{name}'", actual, expected, operand_type, circumstances, broken)
+        with told_if_unwritten(partial(_wrong_bytes, actual, expected)):
+            check_output(context, f"output '{name}'", actual, expected, operand_type, circumstances, broken)
         if len(vector.operations) == 1 and _has_quality(vector):
             _judge_quality(context, vector, example, name, actual)
+
+
+def told_if_unwritten(wrong: Callable[[], bytes]) -> AbstractContextManager[None]:
+    """Inside, a failure says so where the bytes of all wrong elements are what the memory was filled with."""
+
+    def told(message: str) -> str:
+        found = wrong()
+        is_unwritten = len(found) >= _LEAST_UNWRITTEN and set(found) == {FILL}
+        return f"{message}; {_UNWRITTEN}" if is_unwritten else message
+
+    return checks.reworded(told)
+
+
+def _wrong_bytes(actual: Array, expected: Array) -> bytes:
+    return actual[actual != expected].tobytes() if actual.shape == expected.shape else b""
 
 
 def _broken_requirements(vector: Vector, output: str) -> tuple[str, ...]:

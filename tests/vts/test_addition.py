@@ -79,8 +79,9 @@ def test_types_younger_than_the_device_are_not_tried() -> None:
 
 
 _PRECISION, _QUANTIZATION = (f"vts.preparation.models.of_other_{what}" for what in ("precision", "quantization"))
-_OF_OTHER_TYPES = {"quantised-only": {_PRECISION}, "float16-only": {_PRECISION, _QUANTIZATION}}
-"""Cases about types that a device does not have: float32 in relaxed mode, and scales."""
+_OFFSETS = {f"vts.memory.odd_offsets.{name}" for name in ("pooled_constant", "copied_constant", "input", "output")}
+_OF_OTHER_TYPES = {"quantised-only": {_PRECISION, *_OFFSETS}, "float16-only": {_PRECISION, _QUANTIZATION}}
+"""Cases about types that a device does not have: float32 in relaxed mode, elements of several bytes, and scales."""
 
 
 @pytest.mark.parametrize("name", ["quantised-only", "float16-only"])
@@ -90,3 +91,8 @@ def test_devices_of_one_type_pass_all_that_applies(name: str, area: str) -> None
     row = kill_matrix.run_variant(registry.conforming()[name], cases)
     assert row.is_green, row
     assert row.passed == len([case for case in cases if case.id not in _OF_OTHER_TYPES[name]])
+
+
+def test_a_sum_that_was_not_written_is_told_to_be_so() -> None:
+    with pytest.raises(Failed, match=r"found .*; what is wrong was not written, and still holds the 0xA5 of the test$"):
+        addition.FLOAT32.check(b"\xa5" * addition.SIZE, addition.SUM, "sum")

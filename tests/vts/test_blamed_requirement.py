@@ -45,6 +45,17 @@ BLAMED = {
     ("scheduling-background-job-priority-adjusted", "vts.npu_scheduling.work.as_in_aosp"): "NPU-HAL-034",
     ("scheduling-attribution-remembered", "vts.npu_scheduling.rights.rights_end_with_the_config"): "NPU-HAL-012",
     ("memory-behind-outputs", "vts.generated.ADD.float32_none_same"): "NNHAL-REQUEST-013",
+    ("runtime-support-in-run-order", "cts.introspection.supported.insertion_order"): "FW-MDL-027",
+    ("manager-policy-maximum-before-overrides", "cts.npu_manager.budget.largest_numbers"): "NPU-POL-006",
+    ("manager-cannot-cancel-a-loaded-model", "cts.npu_manager.budget.turns_to_the_foreground"): "NPU-LIF-012",
+    ("manager-late-unload-of-overdue-frees-again", "cts.npu_manager.late_words.overdue"): "NPU-LIF-014",
+    ("manager-update-without-declaration-loses-importance", "cts.npu_manager.machine.installations"): "NPU-PRI-002",
+    ("scheduling-resumed-as-initial", "vts.npu_scheduling.machine.work"): "NPU-HAL-029",
+    ("scheduling-replacing-forgets-bursts", "vts.npu_scheduling.callback.replaced_during_work"): "NPU-HAL-022",
+    ("unchecked-model-o8", "vts.structure.O8.refuses_offset_2_32"): "NNHAL-MODEL-037",
+    ("fuzz-requests-negative-padding", "vts.request_structure.R3.refuses_input_negative_padding"): "NNHAL-REQUEST-006",
+    ("copy-to-larger", "vts.memory_domains.behind_failures.next_result"): "NNHAL-MEMDOMAIN-020",
+    ("extension-prefix-of-15-bits", "vts.extensions.prefixes.limits"): "NNHAL-EXTENSION-002",
 }  # fmt: skip
 """Faults and cases that see them, and the rule that each breaks; all of them once blamed another one."""
 

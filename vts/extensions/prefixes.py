@@ -71,7 +71,7 @@ def listed_types(context: CaseContext) -> None:
         checks.equal(entries, expected[name], f"{name}: operand types (number, is a tensor, bytes)")
 
 
-@cases.case("limits", "NNHAL-EXTENSION-003", "NNHAL-EXTENSION-001", "NNHAL-EXTENSION-002", since=Version.V1_2)
+@cases.case("limits", "NNHAL-EXTENSION-003", "NNHAL-EXTENSION-002", "NNHAL-EXTENSION-001", since=Version.V1_2)
 def limits(context: CaseContext) -> None:
     """The result is the same under the lowest prefix, the highest, and those with a single bit."""
     models.need(context, FIBONACCI)

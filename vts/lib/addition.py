@@ -9,6 +9,7 @@ import struct
 from dataclasses import dataclass
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import told_if_unwritten
 from npu_conformance.harness.judge.tolerance import ORDINARY, floor
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.context import CaseContext
@@ -100,7 +101,8 @@ class Addition:
         """Fail unless the contents of a tensor match."""
         found = self.unpacked(data)
         if not self.matches(found, expected, additions):
-            checks.fail(what, checks.format_value(self._filled(expected)), checks.format_value(found))
+            with told_if_unwritten(lambda: data):
+                checks.fail(what, checks.format_value(self._filled(expected)), checks.format_value(found))
 
     def model(self) -> Model:
         """Both summands are inputs of the model."""

@@ -31,7 +31,8 @@ Fail = Callable[[BufferFixture, PreparedModel, DeviceBuffer], None]
 def _late(fixture: BufferFixture, model: PreparedModel, made: DeviceBuffer) -> None:
     request = request_of((fixture.pool(), fixture.pool()), (made,))
     run = bind(fixture.context, model, request, ExecutionOptions(deadline=_PASSED), fixture.executor)
-    checks.status(run().status, LATE, "execution whose deadline has passed")
+    with checks.about("NNHAL-QOS-003"):
+        checks.status(run().status, LATE, "execution whose deadline has passed")
 
 
 def _refused(fixture: BufferFixture, model: PreparedModel, made: DeviceBuffer) -> None:
@@ -40,12 +41,14 @@ def _refused(fixture: BufferFixture, model: PreparedModel, made: DeviceBuffer) -
 
 
 def _copy_of_another_size(fixture: BufferFixture, model: PreparedModel, made: DeviceBuffer) -> None:
-    checks.status(fixture.copy_from(made, bytes(2 * SIZE)), {INVALID}, "copyFrom of another size")
+    with checks.about("NNHAL-MEMDOMAIN-017"):
+        checks.status(fixture.copy_from(made, bytes(2 * SIZE)), {INVALID}, "copyFrom of another size")
 
 
 def _copy_to_another_size(fixture: BufferFixture, model: PreparedModel, made: DeviceBuffer) -> None:
     fixture.fill(made, B)
-    checks.status(fixture.copy_to(made, 2 * SIZE), {INVALID}, "copyTo of another size")
+    with checks.about("NNHAL-MEMDOMAIN-020"):
+        checks.status(fixture.copy_to(made, 2 * SIZE), {INVALID}, "copyTo of another size")
 
 
 _FAILURES: dict[str, Fail] = {

@@ -241,16 +241,14 @@ def _arguments() -> Iterator[Row]:
         yield Row("R2", f"omitted_{name}_with_padding", padded, ("REQUEST-003",), since=_V.FL5)
         beyond = edit(**_at(0, _POOL - _SIZE + 1, _SIZE))
         yield Row("R3", f"{name}_one_byte_beyond", beyond, ("REQUEST-005",))
-        negative: dict[str, tuple[int, ...]] = {
-            "pool": (-1, 0, _SIZE),
-            "offset": (0, -8, _SIZE),
-            "length": (0, 16, -8),
-            "padding": (0, 8, 8, -4),
+        negative: dict[str, tuple[str, tuple[int, ...]]] = {
+            "pool": ("REQUEST-004", (-1, 0, _SIZE)),
+            "offset": ("REQUEST-005", (0, -8, _SIZE)),
+            "length": ("REQUEST-005", (0, 16, -8)),
+            "padding": ("REQUEST-006", (0, 8, 8, -4)),
         }
-        for what, numbers in negative.items():
-            yield Row(
-                "R3", f"{name}_negative_{what}", edit(**_at(*numbers)), ("REQUEST-004", "ROBUST-002"), since=_V.FL5
-            )
+        for what, (rule, numbers) in negative.items():
+            yield Row("R3", f"{name}_negative_{what}", edit(**_at(*numbers)), (rule, "ROBUST-002"), since=_V.FL5)
         padded = edit(**_at(0, offset, _SIZE, _POOL - offset - _SIZE + 1))
         yield Row("R3", f"{name}_padding_one_byte_beyond", padded, ("REQUEST-006",), since=_V.FL5)
         padded = edit(**_at(0, offset, _SIZE, _POOL - offset - _SIZE))

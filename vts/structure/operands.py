@@ -274,10 +274,9 @@ def _constants() -> Iterator[Row]:
     }
     for name, (place, since) in places.items():
         model = edits.with_operand(ADD, 1, location=DataLocation(*place))
-        ids = ("MODEL-030", "MODEL-037") if since > OLDEST else ("MODEL-030", "ROBUST-002")
-        yield broken("O8", name, model, *ids, since=since)
+        yield broken("O8", name, model, *_of_a_place("MODEL-030", since), since=since)
         if name != "one_byte_behind":
-            yield broken("O9", name, _placed(place), "MODEL-031", *ids[1:], since=since)
+            yield broken("O9", name, _placed(place), *_of_a_place("MODEL-031", since), since=since)
     yield broken("O9", "one_byte_behind", _placed((0, 1, SIZE)), "MODEL-031")
     yield broken("O9", "one_byte_behind_the_third", _placed_among_three((2, 1, SIZE)), "MODEL-031")
     yield sound("O9", "in_the_third", _placed_among_three((2, 0, SIZE)), "MODEL-031")
@@ -291,6 +290,11 @@ def _constants() -> Iterator[Row]:
         stored = _bare(EXTENSION, COPY, location=DataLocation(*place))
         model = replace(beside(stored, ADD), extension_name_to_prefix=MAPPING)
         yield sound("O8", f"extension_of_{name}", model, "MODEL-030", since=_V.V1_2)
+
+
+def _of_a_place(rule: str, since: Version) -> tuple[str, str]:
+    """What a wrong place breaks: numbers that only AIDL can say are none of a place, others have no bytes there."""
+    return ("MODEL-037", rule) if since > OLDEST else (rule, "ROBUST-002")
 
 
 def _unspecified() -> Iterator[Row]:

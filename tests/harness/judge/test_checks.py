@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.classification import classify_exception
 from npu_conformance.harness.judge.verdicts import Failed, Hung, NotSupported
 from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.enums import Priority
+from npu_conformance.specs.neuralnetworks.hal import Buffer, DeviceBuffer
 from npu_conformance.specs.npu.manager import Manager
 from npu_conformance.specs.outcomes import Outcome
 
@@ -48,6 +51,25 @@ def test_an_object_of_an_interface_is_told_by_the_name_of_that() -> None:
         pass
 
     assert checks.format_value([RemoteManager(), 3]) == "[an object of Manager, 3]"
+
+
+class _Private(msgspec.Struct, frozen=True):
+    priority: int
+    has_deadline: bool = False
+
+
+def test_a_record_is_told_by_its_fields_and_what_is_private_by_no_name() -> None:
+    class RemoteBuffer(Buffer):
+        pass
+
+    found = DeviceBuffer(RemoteBuffer(), 1)
+    assert checks.format_value(found) == "DeviceBuffer(buffer=an object of Buffer, token=1)"
+    with pytest.raises(Failed) as failed:
+        checks.equal(_Private(1), _Private(Priority.LOW), "what it is told")
+    assert str(failed.value) == (
+        "what it is told: expected (priority=LOW (0), has_deadline=False), "
+        "found (priority=MEDIUM (1), has_deadline=False)"
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.wire_model import build_request
 from npu_conformance.harness.judge.compare import Comparison, check_output, compare
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.judge.tolerance import Circumstances, ToleranceOfWaiver, floor
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.cases import Case
@@ -249,3 +250,13 @@ def test_what_a_user_has_brought_is_not_in_aosp_unless_it_is_from_there(
     with pytest.raises(Failed) as failed:
         Verdicts(context, vector).judge(0, built, content)
     assert ("AOSP's VTS would fail too: yes" in str(failed.value)) is says
+
+
+@pytest.mark.parametrize(("kept", "says"), [(FILL, True), (0x5A, False)])
+def test_what_was_not_written_is_told_to_be_so(kept: int, says: bool) -> None:
+    vector = vectors.load("ADD", "float32_none_same")
+    context = CaseContext(Case("vts.generated.ADD.own", lambda context: None, ()), cast("SubjectHandle", None))
+    built = build_request(vector, vector.examples[0], NEWEST)
+    with pytest.raises(Failed) as failed:
+        Verdicts(context, vector).judge(0, built, bytes([kept]) * built.output_size)
+    assert ("what is wrong was not written, and still holds the 0xA5 of the test" in str(failed.value)) is says

@@ -107,7 +107,6 @@ def check_reasons(events: Sequence[Event]) -> None:
             checks.member(event.reason, legal[event.event_type], f"reason of a {event.event_type} event")
 
 
-@checks.about("NPU-HAL-019")
 def check_order(events: Sequence[Event], ended_early: Collection[int] = ()) -> None:
     """Each work is requested, started and ended, in this order; only a pause is followed by a start as RESUMED.
 
@@ -117,9 +116,19 @@ def check_order(events: Sequence[Event], ended_early: Collection[int] = ()) -> N
     for uid, own in bursts_of(events).items():
         for before, after in itertools.pairwise(event.notification for event in own):
             unstarted = uid in ended_early and (before, after) == (REQUESTED, COMPLETED)
-            checks.that(
-                unstarted or _may_follow(before, after), f"events of uid {uid}: {before} is followed by {after}"
-            )
+            with checks.about(*_order_rules(before, after)):
+                checks.that(
+                    unstarted or _may_follow(before, after), f"events of uid {uid}: {before} is followed by {after}"
+                )
+
+
+def _order_rules(before: Notification, after: Notification) -> tuple[str, ...]:
+    """What breaks where an event may not come behind another: of a start its reason alone, of a request its time."""
+    if after[0] == "started" and before in (REQUESTED, PAUSED):
+        return ("NPU-HAL-029",)
+    if after == REQUESTED:
+        return ("NPU-HAL-019", "NPU-HAL-022")
+    return ("NPU-HAL-019",)
 
 
 def _may_follow(before: Notification, after: Notification) -> bool:
