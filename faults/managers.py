@@ -134,7 +134,7 @@ VARIANTS = (
     Variant("manager-aosp-profile", "Apps that declare nothing are ranked as others.", _plain("aosp")),
     Variant("manager-opportunistic-500", "Opportunistic has a number between normal and background.", _numbered(500)),
     Variant("manager-opportunistic-negative", "Opportunistic has a number below normal.", _numbered(-1)),
-    Variant("manager-starts-with-turns", "A device that is configured so (NPU-POL-001).", _configured(Policy.TURN_TAKING)),
+    Variant("manager-starts-with-turns", "A configured default (NPU-POL-001).", _configured(Policy.TURN_TAKING)),
     Variant("manager-real-time", "Threads of its own answer, in real time.", _plain("page", real_time=True)),
     *(edited_variant(row, _edited(row)) for row in EDITED_VARIANTS),
     *(edited_variant(row, _edited(row, real_time=True)) for row in REAL_TIME_VARIANTS),

@@ -37,9 +37,9 @@ from npu_conformance.specs.npu.types import (
 )
 
 __all__ = [
-    "CANCELLED", "COMPLETE", "GRANT", "PARKED", "REJECTIONS", "WAIT", "CallbackRecorder", "Client", "Event", "Kind", "Notification",
-    "answered", "barrier", "control", "install", "install_only", "is_denied", "is_live", "opportunistic_of",
-    "package_of", "pass_time", "renew",
+    "CANCELLED", "COMPLETE", "GRANT", "PARKED", "REJECTIONS", "WAIT", "CallbackRecorder", "Client", "Event", "Kind",
+    "Notification", "answered", "barrier", "control", "install", "install_only", "is_denied", "is_live",
+    "opportunistic_of", "package_of", "pass_time", "renew",
 ]  # fmt: skip
 CAMERA = 10_101
 ASSISTANT = 10_102

@@ -63,7 +63,7 @@ def quickly_red(monkeypatch: pytest.MonkeyPatch) -> None:
     tests/faults/test_random_scenarios.py cuts scenarios down.
     """
     monkeypatch.setattr(random_search, "most_replays", 0)
-    monkeypatch.setattr(manager_client, "CALLBACK_SECONDS", 0.2)
+    monkeypatch.setattr(manager_client, "_GRANT_SECONDS", 0.2)
     monkeypatch.setattr(manager_fixture, "CALLBACK_SECONDS", 0.5)
 
 
