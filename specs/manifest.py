@@ -119,7 +119,8 @@ class Manifest(Document, frozen=True):
     access (NPU-HAL-011), ordered by the priorities of their uids, and told."""
     inference_tool: InferenceTool | None = None
     constants: dict[str, int] = field(default_factory=dict)
-    """Constants that differ from the contract's (NPU_MODEL_PRIORITY_OPPORTUNISTIC, DEBOUNCE_DURATION_MS)."""
+    """Constants that differ from the contract's (NPU_MODEL_PRIORITY_OPPORTUNISTIC, DEBOUNCE_DURATION_MS), and
+    NPU_DEFAULT_POLICY: the number of the policy after the start, where that is configured (NPU-POL-001)."""
     claims: tuple[Claim, ...] = ()
 
 

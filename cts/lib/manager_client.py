@@ -21,7 +21,7 @@ from npu_conformance.harness.judge.manager_events import (
     without_repetitions,
 )
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.errors import IllegalArgument, IllegalState, InterfaceError, SecurityDenied
+from npu_conformance.specs.errors import IllegalArgument, IllegalState, InterfaceError, SecurityDenied, ServiceError
 from npu_conformance.specs.npu.manager import (
     Manager,
     ManagerControl,
@@ -37,9 +37,9 @@ from npu_conformance.specs.npu.types import (
 )
 
 __all__ = [
-    "CANCELLED", "COMPLETE", "GRANT", "PARKED", "WAIT", "CallbackRecorder", "Client", "Event", "Kind", "Notification",
-    "answered", "barrier", "control", "install", "install_only", "is_denied", "is_live", "opportunistic_of",
-    "package_of", "pass_time", "renew",
+    "CANCELLED", "COMPLETE", "GRANT", "PARKED", "REJECTIONS", "WAIT", "CallbackRecorder", "Client", "Event", "Kind",
+    "Notification", "answered", "barrier", "control", "install", "install_only", "is_denied", "is_live",
+    "opportunistic_of", "package_of", "pass_time", "renew",
 ]  # fmt: skip
 CAMERA = 10_101
 ASSISTANT = 10_102
@@ -54,6 +54,8 @@ _MARKER = 0x7EAD_BEA7
 ACCEPTED_AGAIN = "a live id is accepted again"
 ILLEGAL_STATE = "a live id is rejected as an illegal state, where Manager names an illegal argument"
 """Quality warnings about requests with the id of a live one."""
+REJECTIONS = (IllegalArgument, IllegalState, ServiceError)
+"""By which of them a call is rejected is free where no requirement names the error (NPU-REQ-013)."""
 
 Answer = TypeVar("Answer")
 

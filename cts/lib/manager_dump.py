@@ -56,7 +56,7 @@ def read(text: str) -> ManagerDump:
     """Read a dump. What it does not say is None, or missing."""
     head, _, table = text.partition("Priorities:")
     named, heading, listed = head.partition("Requests:")
-    maximum = _MAXIMUM.search(named)
+    maximum = _MAXIMUM.search(named.partition("Policy:")[2]) or _MAXIMUM.search(named)
     return ManagerDump(
         policy=_policy(head),
         maximum=int(maximum[1]) if maximum else None,

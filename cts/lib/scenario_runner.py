@@ -240,13 +240,13 @@ class ScenarioRunner:
     def _unload(self, step: Step) -> None:
         tracked, listener = self._with_listener(step)
         if tracked is not None and listener is not None:
-            tracked.unloaded = tracked.unloaded or not tracked.ended
+            tracked.unloaded = tracked.unloaded or tracked.may_live
             listener.notify_model_unloaded(tracked.request)
 
     def _cancel(self, step: Step) -> None:
         tracked = self.tracked(step)
         if tracked is not None:
-            tracked.cancelled = tracked.cancelled or not tracked.ended
+            tracked.cancelled = tracked.cancelled or tracked.may_live
             self.client_of(step.uid).manager.cancel_model_load(tracked.request)
 
     def _meddle(self, step: Step) -> None:
@@ -263,9 +263,15 @@ class ScenarioRunner:
             listener.notify_model_unloaded(tracked.request)
 
     def _move(self, step: Step) -> None:
+        """A control may know those importances alone that Android names."""
+        try:
+            self.fixture.control.set_importance(step.uid, step.number)
+        except IllegalArgument:
+            if step.number in tuple(Importance):
+                raise
+            return
         self._importance[step.uid] = step.number
         self._rank(step.uid)
-        self.fixture.control.set_importance(step.uid, step.number)
 
     def _declare(self, step: Step) -> None:
         self._outdate(step.uid)
@@ -317,8 +323,9 @@ class ScenarioRunner:
     def _bury_only(self, dead: list[Client]) -> None:
         for client in dead:
             client.alive = False
-        for tracked in self.model.live:
-            tracked.dead = self.owners[tracked] in dead
+        for tracked in self.model.requests:
+            if tracked.may_live:
+                tracked.dead = self.owners[tracked] in dead
 
     def _spawn(self, step: Step) -> None:
         self.apps[step.uid].restarts()

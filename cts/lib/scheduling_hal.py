@@ -26,8 +26,8 @@ OWN = -1
 """Original uid of work that cuttlefish's HAL reports as an app's own."""
 
 
-_UPTIME_MS = 2**32
-"""A device that has been up for fifty days."""
+_CLOCK_MS = itertools.count(2**32)
+"""Of a device that has been up for fifty days: one clock for all HALs that come and go (NPU-HAL-021)."""
 
 
 class RecordingHal(Scheduling):
@@ -148,7 +148,7 @@ class RecordingHal(Scheduling):
         identifier = next(self._ids)
         job, device, pid = identifier % 1001, identifier % 3, 4000 + identifier
         original = uid if original is None else original
-        work = WorkInfo(identifier, uid, original, job, 1000 + job, _UPTIME_MS + identifier, device, pid)
+        work = WorkInfo(identifier, uid, original, job, 1000 + job, next(_CLOCK_MS), device, pid)
         self.reported.append(work)
         return work
 
@@ -162,7 +162,7 @@ def recording_hal(fixture: ManagerFixture) -> Iterator[RecordingHal]:
     except Unsupported as error:
         raise NotApplicable(f"no HAL can be put below the manager: {error}") from None
     try:
-        fixture.wait(lambda: hal.callback is not None and bool(hal.pushes))
+        fixture.wait(lambda: hal.callback is not None and bool(hal.table))  # which may be emptied first
         yield hal
     finally:
         fixture.control.connect_hal(None)

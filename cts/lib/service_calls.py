@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 
 from npu_conformance.cts.lib import manager_dump
-from npu_conformance.cts.lib.manager_client import CallbackRecorder, Client, is_denied
+from npu_conformance.cts.lib.manager_client import REJECTIONS, CallbackRecorder, Client, is_denied
 from npu_conformance.cts.lib.manager_dump import ManagerDump
 from npu_conformance.cts.lib.manager_fixture import ClientApp, ManagerFixture
 from npu_conformance.cts.lib.manager_observation import shell_of
@@ -129,7 +129,7 @@ class ServiceCalls(ScenarioRunner):
         request = ModelLoadRequest(REFUSED_ID)
         try:
             client.manager.request_can_load_model(request, None)
-        except IllegalArgument:
+        except REJECTIONS:
             return
         self._warn("a request without a callback is taken")
         client.manager.cancel_model_load(request)

@@ -80,8 +80,8 @@ class _Draw(msgspec.Struct, frozen=True):
 
         While something is under way it is one that the app never used: whose completion comes would be open.
         """
-        model, is_open = self.runner.model, self.runner.under_way
-        used = {each.request.id for each in (model.requests if is_open else model.live) if each.uid == uid}
+        own, is_open = (each for each in self.runner.model.requests if each.uid == uid), self.runner.under_way
+        used = {each.request.id for each in own if is_open or each.may_live}
         return next(each for each in _IDS if each not in used)
 
 

@@ -25,7 +25,8 @@ from npu_conformance.harness.judge.manager_events import without_repetitions
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.errors import IllegalState
+from npu_conformance.specs.errors import IllegalArgument, IllegalState
+from npu_conformance.specs.npu.manager import ManagerControl
 from npu_conformance.specs.npu.types import (
     BLOCKING_SDK,
     MAX_PRIORITY,
@@ -45,6 +46,8 @@ _UIDS = range(11_001, 12_051)
 _REQUESTS = 150
 _APPS, _EACH = 11, 100
 """Together beyond 1024; for each a number that a manager may well allow."""
+_CROWD = (*(VISIBLE,) * (_APPS - 6), *(each for each in Importance if each > VISIBLE))
+"""Importances of so many apps, the strongest first."""
 _WAITING = 75
 _PROCESSES = 70
 _LIVES, _REQUESTS_OF_A_LIFE = 30, 10
@@ -77,15 +80,11 @@ def apps(context: CaseContext) -> None:
     ranks = {uid: FOREGROUND + place % 900 for place, uid in enumerate(_UIDS)}
     try:
         with recording_hal(fixture) as hal:
-            for uid, rank in ranks.items():
-                control.install_app(uid, package_of(uid), True, BLOCKING_SDK)
-                control.set_importance(uid, rank)
+            ranks = _install(control, ranks)
             _judge_ranks(fixture, hal, ranks)
         with recording_hal(fixture) as hal:
             _judge_ranks(fixture, hal, ranks)
-            ranks = {uid: MAX_PRIORITY - place % 900 for place, uid in enumerate(_UIDS)}
-            for uid, rank in ranks.items():
-                control.set_importance(uid, rank)
+            ranks = {uid: _rank(control, uid, MAX_PRIORITY - place % 900) for place, uid in enumerate(_UIDS)}
             _judge_ranks(fixture, hal, ranks)
             control.remove_app(_UIDS[0])
             del ranks[_UIDS[0]]
@@ -93,6 +92,26 @@ def apps(context: CaseContext) -> None:
     finally:
         for uid in _UIDS:
             control.remove_app(uid)
+
+
+def _install(control: ManagerControl, ranks: dict[int, int]) -> dict[int, int]:
+    """Install these apps, and return what they count then."""
+    for uid in ranks:
+        control.install_app(uid, package_of(uid), True, BLOCKING_SDK)
+    return {uid: _rank(control, uid, rank) for uid, rank in ranks.items()}
+
+
+def _rank(control: ManagerControl, uid: int, importance: int) -> int:
+    """Bring an app to an importance, or to the next that Android names where a control knows those alone."""
+    named = min(each for each in Importance if each >= importance)
+    try:
+        control.set_importance(uid, importance)
+    except IllegalArgument:
+        if importance == named:
+            raise
+        control.set_importance(uid, named)
+        return named
+    return importance
 
 
 def _judge_ranks(fixture: ManagerFixture, hal: RecordingHal, ranks: dict[int, int]) -> None:
@@ -109,9 +128,7 @@ def relieved(context: CaseContext) -> None:
     fixture = ManagerFixture(context)
     ranks = {uid: CACHED + place % 600 for place, uid in enumerate(_UIDS)}
     try:
-        for uid, rank in ranks.items():
-            fixture.control.install_app(uid, package_of(uid), True, BLOCKING_SDK)
-            fixture.control.set_importance(uid, rank)
+        ranks = _install(fixture.control, ranks)
         for press, level in ((heat, HEAT[0]), (shortage, SHORTAGE[-1])):
             with ExitStack() as stack:
                 with pressed(fixture, press, level):
@@ -129,9 +146,7 @@ def resumed(context: CaseContext) -> None:
     ranks = {uid: CACHED + place % 600 for place, uid in enumerate(_UIDS)}
     root = shell_of(context, ROOT_UID)
     try:
-        for uid, rank in ranks.items():
-            fixture.control.install_app(uid, package_of(uid), True, BLOCKING_SDK)
-            fixture.control.set_importance(uid, rank)
+        ranks = _install(fixture.control, ranks)
         with recording_hal(fixture) as hal:
             _judge_ranks(fixture, hal, ranks)
             root("disable")
@@ -187,7 +202,7 @@ def holders(context: CaseContext) -> None:
     need_room_for(context, _HELD)
     weights = {str(int(MEDIUM)): _EACH + 5, str(int(LARGE)): _EACH}
     fixture = ManagerFixture(context, parameters=PolicyParameters(_APPS * _EACH, weights))
-    crowd = [fixture.app(CACHED + place) for place in range(_APPS)]
+    crowd = [fixture.app(importance) for importance in _CROWD]
     asked = [[(app.client, request) for request in _asked(app.client, _EACH)] for app in crowd]
     every = [each for requests in asked for each in requests]
     if len(every) < _APPS * _EACH:
@@ -199,7 +214,7 @@ def holders(context: CaseContext) -> None:
     wanted = fixture.app(FOREGROUND).asks(MEDIUM)
     wanted.receives(WAIT)
     _judge_victims(fixture, crowd, [*(0,) * (_APPS - 2), 5, _EACH])
-    strong = [fixture.app(VISIBLE) for _ in range(3)]
+    strong = [fixture.app(Importance.FOREGROUND_SERVICE) for _ in range(3)]
     waiting = [(app.client, request) for app in strong for request in _asked(app.client, _WAITING // 3)]
     _judge_all(fixture, waiting, WAIT)
     _judge_victims(fixture, crowd, [*(0,) * (_APPS - 2), 5 + _WAITING, _EACH])

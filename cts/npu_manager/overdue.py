@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 
 from npu_conformance.cts.lib.buffer_fixture import BufferApp
-from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, PARKED, WAIT, pass_time
+from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, pass_time
 from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, ManagerFixture, RequestedModel
 from npu_conformance.cts.lib.manager_needs import need_room_for
 from npu_conformance.harness.judge import checks
@@ -41,6 +41,11 @@ def _a_minute_for_an_unload(context: CaseContext) -> Iterator[ManagerFixture]:
     fixture = ManagerFixture(context)
     with fixture.unload_timeout(60 * _SECOND_NS):
         yield fixture
+
+
+def _was_granted(model: RequestedModel) -> None:
+    """Check that it was, some time ago: for how long a grant holds unused is free."""
+    model.receives_one_of([WAIT, GRANT], [WAIT, GRANT, CANCELLED])
 
 
 @cases.case("loaded_again_is_no_answer", "NPU-LIF-027", "NPU-LIF-015")
@@ -135,19 +140,19 @@ def time_is_set_again(context: CaseContext) -> None:
 
 @cases.case("time_set_later", "NPU-LIF-027")
 def time_set_later(context: CaseContext) -> None:
-    """An unload request keeps the time that it had when it was sent, whatever is set for later ones."""
+    """Where another time is set meanwhile, an unload request has that or the one before: no less, and no more."""
     with _a_minute_for_an_unload(context) as fixture:
-        for later in (240, 5):
+        for later in (240, 30):
             fixture.control.set_unload_timeout(60 * _SECOND_NS)
             held, wanted = fixture.app(CACHED).loads(LARGE), fixture.app(FOREGROUND).asks(LARGE)
             held.receives(GRANT, UNLOAD)
             wanted.receives(WAIT)
             fixture.control.advance_clock(10 * _SECOND_NS)
             fixture.control.set_unload_timeout(later * _SECOND_NS)
-            fixture.control.advance_clock(40 * _SECOND_NS)
+            fixture.control.advance_clock((min(60, later) - 15) * _SECOND_NS)
             wanted.receives(WAIT)
-            fixture.control.advance_clock(20 * _SECOND_NS)
-            wanted.receives(WAIT, GRANT)
+            fixture.control.advance_clock((max(60, later) - min(60, later) + 6) * _SECOND_NS)
+            _was_granted(wanted)
             wanted.cancel()
 
 
@@ -163,7 +168,7 @@ def of_a_long_uptime(context: CaseContext) -> None:
             fixture.control.advance_clock(40 * _SECOND_NS)
             wanted.receives(WAIT)
             fixture.control.advance_clock(40 * _SECOND_NS)
-            wanted.receives(WAIT, GRANT)
+            _was_granted(wanted)
             wanted.cancel()
 
 
@@ -205,7 +210,7 @@ def of_an_ended_request(context: CaseContext) -> None:
         again.receives(GRANT, UNLOAD)
         late.receives(WAIT)
         fixture.control.advance_clock(40 * _SECOND_NS)
-        late.receives(WAIT, GRANT)
+        _was_granted(late)
 
 
 @cases.case("any_time", "NPU-LIF-027")
@@ -256,7 +261,8 @@ def short_behind_long(context: CaseContext) -> None:
             waiting.append(app.asks(LARGE))
             pass_time(context)
             fixture.wait(partial(_are_granted, waiting, due))
-            checks.equal(_granted(waiting), due, f"grants when {due} unload requests are overdue")
+            what = f"expected {due} grants when as many unload requests are overdue, found {_granted(waiting)}"
+            checks.that(_granted(waiting) >= due, what)
     for model in held:
         model.unload()
     for model in waiting:
@@ -289,4 +295,4 @@ def others_ask_meanwhile(context: CaseContext) -> None:
             fixture.control.advance_clock(20 * _SECOND_NS)
             busy.asks(LARGE)
             fixture.settle()
-        wanted.receives(WAIT, GRANT)
+        _was_granted(wanted)

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable
 from functools import partial
 
+from npu_conformance.cts.lib import manager_dump
 from npu_conformance.cts.lib.manager_client import (
     ASSISTANT,
     CAMERA,
@@ -28,6 +29,7 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.types import (
+    DUMP_PERMISSION,
     Importance,
     ModelLoadRequest,
     ModelPriority,
@@ -83,12 +85,18 @@ def replacement_ends_requests(context: CaseContext) -> None:
 
 @cases.case("default_after_start", "NPU-POL-001", "NPU-POL-003")
 def default_after_start(context: CaseContext) -> None:
-    """A manager that has just been started gates nothing before somebody sets a policy."""
+    """A manager that has just been started gates nothing before somebody sets a policy, or has the one configured."""
     control(context)
     if context.subject.process() == 0:
         raise NotApplicable("the manager is not the suite's to start")
     context.subject.restart()
     camera = install_only(context, CAMERA)
+    default = context.manifest.constants.get("NPU_DEFAULT_POLICY", Policy.STATUS_QUO)
+    if default != Policy.STATUS_QUO:
+        control(context).grant_permission(CAMERA, DUMP_PERMISSION, True)
+        named = manager_dump.read(camera.manager.dump()).policy
+        checks.equal(named, Policy(default), "the policy after the start, which the manifest names")
+        return
     for identifier in range(3):
         request = ModelLoadRequest(identifier, ModelSize.GREATER_THAN_2G)
         camera.granted(request).notify_model_loaded(request)
@@ -145,14 +153,35 @@ def refused_policy_changes_nothing(context: CaseContext) -> None:
 
 @cases.case("parameters_of_other_policies", "NPU-POL-004", "NPU-POL-003", "NPU-POL-007", "NPU-POL-008")
 def parameters_of_other_policies(context: CaseContext) -> None:
-    """Turn taking and status quo ignore the budget's parameters, good and bad: one model, and any number."""
-    for parameters in (PolicyParameters(8, {"0": 1}), PolicyParameters(0), PolicyParameters(None, {"2": -1})):
-        app = ManagerFixture(context, Policy.TURN_TAKING, parameters).app()
-        app.loads(SMALL)
-        app.asks(SMALL).receives(PARKED)
-        app = ManagerFixture(context, Policy.STATUS_QUO, parameters).app()
-        for _ in range(3):
-            app.loads(LARGE)
+    """Turn taking and status quo ignore the budget's parameters: one model, and any number. Bad ones may be rejected.
+
+    NPU-POL-007 and -008 do not say of which policies; what is rejected changes nothing.
+    """
+    good, bad = PolicyParameters(8, {"0": 1}), (PolicyParameters(0), PolicyParameters(None, {"2": -1}))
+    for parameters in (good, *bad):
+        fixture = ManagerFixture(context)
+        app = fixture.app()
+        if _is_set(fixture, Policy.TURN_TAKING, parameters, must_be=parameters is good):
+            app.loads(SMALL)
+            app.asks(SMALL).receives(PARKED)
+        if _is_set(fixture, Policy.STATUS_QUO, parameters, must_be=parameters is good):
+            for _ in range(3):
+                app.loads(LARGE)
+
+
+def _is_set(fixture: ManagerFixture, policy: Policy, parameters: PolicyParameters, *, must_be: bool) -> bool:
+    """True where these parameters are taken with this policy; else what is held stays held."""
+    fixture.settings.manager.set_policy(Policy.BUDGET, None)
+    held = fixture.app().loads(MEDIUM)
+    try:
+        fixture.settings.manager.set_policy(policy, parameters)
+    except IllegalArgument:
+        if must_be:
+            raise
+        held.receives(GRANT)
+        return False
+    fixture.settle()
+    return True
 
 
 @cases.case("status_quo_takes_any_size", "NPU-POL-003")

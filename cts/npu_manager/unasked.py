@@ -14,8 +14,8 @@ from npu_conformance.specs.npu.types import Importance, ModelSize, PolicyParamet
 cases = CaseGroup("cts.npu_manager.unasked", interface="manager", group=Group.MANAGER_POLICIES)
 
 _WEIGHTS = {SMALL: 1, MEDIUM: 2}
-_STRONG, _MIDDLE, _WEAK = Importance.FOREGROUND, Importance.FOREGROUND + 50, Importance.VISIBLE
-_LEAVES, _IS_ASKED = Importance.CACHED, Importance.CACHED + 50
+_STRONG, _MIDDLE, _WEAK = Importance.FOREGROUND, Importance.FOREGROUND_SERVICE, Importance.VISIBLE
+_LEAVES, _IS_ASKED = Importance.SERVICE, Importance.CACHED
 """Of the apps that hold the budget the weaker one is asked to unload, and the other goes by itself."""
 
 

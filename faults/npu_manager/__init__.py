@@ -13,8 +13,9 @@ from npu_conformance.faults.npu_manager import access, idle, lifecycle, policy, 
 from npu_conformance.faults.npu_manager.boundary import INTERFACES, FaultyManager, faulty_manager
 from npu_conformance.faults.npu_scheduling import shapes
 from npu_conformance.faults.source_edits import EditedFault
-from npu_conformance.reference.manager import service
+from npu_conformance.reference.manager import policies, service
 from npu_conformance.specs.manifest import InterfaceName
+from npu_conformance.specs.npu.types import Policy
 from npu_conformance.specs.plugin import Context, Subject
 from npu_conformance.specs.versions import Version
 
@@ -82,6 +83,18 @@ def _numbered(opportunistic: int) -> FaultySubject:
     return FaultySubject(create, INTERFACES, manifest=lambda: {"npu_profile": "page", "constants": constants})
 
 
+def _configured(policy: Policy) -> FaultySubject:
+    """The reference manager on a device that is configured to start with another policy (NPU-POL-001)."""
+
+    def create(context: Context, _: Version) -> Subject:
+        manager, control = service.create(context, declared_only=True)
+        manager.policy = policies.make(policy, None, manager.policy.decide)
+        return Subject(manager=manager, manager_control=control)
+
+    constants = {"NPU_DEFAULT_POLICY": int(policy)}
+    return FaultySubject(create, INTERFACES, manifest=lambda: {"npu_profile": "page", "constants": constants})
+
+
 _IDLE = FaultySubject(
     lambda context, _: idle.with_control(context),
     INTERFACES,
@@ -119,6 +132,7 @@ VARIANTS = (
     Variant("manager-aosp-profile", "Apps that declare nothing are ranked as others.", _plain("aosp")),
     Variant("manager-opportunistic-500", "Opportunistic has a number between normal and background.", _numbered(500)),
     Variant("manager-opportunistic-negative", "Opportunistic has a number below normal.", _numbered(-1)),
+    Variant("manager-starts-with-turns", "A configured default (NPU-POL-001).", _configured(Policy.TURN_TAKING)),
     Variant("manager-real-time", "Threads of its own answer, in real time.", _plain("page", real_time=True)),
     *(edited_variant(row, edited_manager(row)) for row in EDITED_VARIANTS),
     *(edited_variant(row, edited_manager(row, real_time=True)) for row in REAL_TIME_VARIANTS),

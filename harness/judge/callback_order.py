@@ -53,7 +53,8 @@ def _after_the_end(tracked: TrackedRequest, new: list[Notification], *, busy: bo
         )
     if any(kind == "complete" for kind, _ in new[:-1]) and new[-1][0] != "complete":
         yield "NPU-LIF-013", f"{tracked.name}: {tracked.new_events[-1]} after its completion"
-    if new and tracked.dropped and not replaced:
+    is_late = tracked.overdue and all(kind != "decision" for kind, _ in new)
+    if new and tracked.dropped and not (replaced or is_late):
         yield "NPU-LIF-022", f"{tracked.name}: {tracked.new_events[0]} though its policy was replaced before"
 
 

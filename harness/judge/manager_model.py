@@ -84,8 +84,9 @@ class ManagerModel:
         self.maximum = maximum
         self.replaced = True
         self.most_under_pressure = 0
-        for tracked in self.live:
-            tracked.dropped = True
+        for tracked in self.requests:
+            tracked.dropped = tracked.dropped or not tracked.ended
+            tracked.overdue = False
 
     def complete_work(self, uid: int) -> None:
         """Work for a uid is completed, later than all other."""
@@ -97,7 +98,10 @@ class ManagerModel:
         self.forgotten[uid] = max(self.forgotten.get(uid, 0), self.worked.pop(uid, 0))
 
     def expire(self, overdue: Collection[TrackedRequest]) -> None:
-        """Unload requests that nobody answered are overdue (NPU-LIF-027): what they were about has ended."""
+        """Unload requests that nobody answered are overdue (NPU-LIF-027): what they were about blocks nobody.
+
+        Whether that ends it is free: until its completion comes it may live.
+        """
         self.replaced, self.lasting = self.replaced or bool(overdue), True
         for tracked in overdue:
             tracked.dropped = tracked.overdue = True
@@ -270,13 +274,22 @@ class ManagerModel:
         return was_parked and is_normal and earlier.weight <= favoured.weight and not favoured.ungranted
 
     def _may_displace(self, tracked: TrackedRequest, victim: TrackedRequest) -> bool:
-        if tracked.uid == victim.uid or tracked.loaded or tracked.weight > self.maximum:
+        if tracked.uid == victim.uid or tracked.loaded:
+            return False
+        if self._ends_the_turn(tracked, victim):
+            return True
+        if tracked.weight > self.maximum:
             return False
         latest = max(self.worked.get(victim.uid, 0), self.forgotten.get(victim.uid, 0))
         return any(
             (table[tracked.uid], self.worked.get(tracked.uid, 0)) < (table[victim.uid], latest)
             for table in (self.importance, self.previous)
         )
+
+    def _ends_the_turn(self, tracked: TrackedRequest, victim: TrackedRequest) -> bool:
+        """Any request that an equal has not loaded does, even one that the budget cannot hold (NPU-POL-018)."""
+        is_equal = self.importance[tracked.uid] == self.importance[victim.uid]
+        return is_equal and victim.uid == self.finished and victim.loaded
 
     def _wanting(self) -> list[TrackedRequest]:
         """Requests that hold nothing, and that the whole budget could hold."""

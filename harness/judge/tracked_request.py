@@ -42,6 +42,11 @@ class TrackedRequest:
         return self.dropped or self.dead or self.completed
 
     @property
+    def may_live(self) -> bool:
+        """It has not ended, or it is overdue, which need not end it (NPU-LIF-027)."""
+        return not self.ended or (self.overdue and not self.dead and not self.completed)
+
+    @property
     def completed(self) -> bool:
         """Its client has got its completion."""
         return any(event.kind == "complete" for event in self.events)

@@ -114,7 +114,10 @@ class ManagerControl(Interface):
 
     @method()
     def update_app(self, uid: int, declares_feature: bool, target_sdk: int, feature_required: bool = True) -> None:
-        """Install another version over an app, which keeps its permissions and importance (NPU-PRI-012)."""
+        """Install another version over an app, which keeps its permissions and importance (NPU-PRI-012).
+
+        Its processes live on.
+        """
         raise refuse("ManagerControl.updateApp")
 
     @method()
@@ -129,7 +132,10 @@ class ManagerControl(Interface):
 
     @method()
     def set_importance(self, uid: int, importance: int) -> None:
-        """Set ActivityManager's importance of a uid: 100 foreground to 1000 gone."""
+        """Set ActivityManager's importance of a uid: 100 foreground to 1000 gone.
+
+        IllegalArgument: one that it has no name for, where the implementation knows named ones alone.
+        """
         raise refuse("ManagerControl.setImportance")
 
     @method()
@@ -167,7 +173,10 @@ class ManagerControl(Interface):
 
     @method()
     def set_unload_timeout(self, duration_ns: int) -> None:
-        """How long unload requests from now on may stay unanswered (NPU-LIF-027); UNLOAD_TIMEOUT_NS at the start."""
+        """How long unload requests from now on may stay unanswered (NPU-LIF-027); UNLOAD_TIMEOUT_NS at the start.
+
+        Those that are under way keep the time they had, or have this one.
+        """
         raise refuse("ManagerControl.setUnloadTimeout")
 
     @method()
