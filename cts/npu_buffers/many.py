@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 
 from npu_conformance.cts.lib.buffer_fixture import (
@@ -43,6 +44,12 @@ def _answers(app: BufferApp, *requests: AllocRequest) -> dict[int, Answer]:
     return {answer.id: answer for answer in came}
 
 
+def _need_two(found: Collection[object]) -> None:
+    """NotApplicable where fewer than two buffers came: for how many there is room is free (NPU-BUF-008)."""
+    if len(found) < 2:
+        raise NotApplicable("the manager has no room for two buffers")
+
+
 @cases.case("buffers", "NPU-BUF-003", "NPU-BUF-006", "NPU-BUF-014")
 def buffers(context: CaseContext) -> None:
     """Many buffers, all mapped at one time, have bytes and priorities of their own."""
@@ -50,6 +57,7 @@ def buffers(context: CaseContext) -> None:
     app.need_supported(app.request(0, _SIZE))
     answers = _answers(app, *(app.request(one, _SIZE) for one in range(_MANY)))
     found = {one: answer.buffer for one, answer in answers.items() if answer.buffer is not None}
+    _need_two(found)
     mapped = {one: _mapped(buffer) for one, buffer in found.items()}
     for one, memory in mapped.items():
         app.open(memory).write(0, _content(one))
@@ -71,8 +79,7 @@ def loads(context: CaseContext) -> None:
     app.need_supported(app.request(0, _SIZE))
     answers = _answers(app, *(app.request(one, _SIZE) for one in range(_LOADS)))
     found = {one: answer.buffer for one, answer in answers.items() if answer.buffer is not None}
-    if len(found) < 2:
-        raise NotApplicable("the manager has no room for two buffers")
+    _need_two(found)
     content = b"".join(map(_content, range(_LOADS)))
     for one in found:
         segment = app.segment(content, one * _SIZE, _SIZE, 0)
@@ -95,6 +102,7 @@ def lists(context: CaseContext) -> None:
     checks.equal(len(supported), _LIST, f"answers of isSupported to {_LIST} requests")
     for _ in range(2):
         got = [one for one, answer in _answers(app, *requests).items() if answer.errno == 0]
+        _need_two(got)
         denied = [one for one in got if not supported[one]]
         checks.equal(denied[:3], [], "requests that isSupported denies, and that get buffers")
         app.free(*got)
@@ -116,8 +124,7 @@ def allocators(context: CaseContext) -> None:
     apps = [first, *(first.another() for _ in range(_ALLOCATORS))]
     answers = [(app, _answers(app, app.request(1, _SIZE))[1]) for app in apps]
     found = [(app, answer.buffer) for app, answer in answers if answer.buffer is not None]
-    if len(found) < 2:
-        raise NotApplicable("the manager has no room for buffers of two allocators")
+    _need_two(found)
     for number, (app, buffer) in enumerate(found):
         app.fill(buffer, _content(number))
     for number, (app, buffer) in reversed([*enumerate(found)]):
