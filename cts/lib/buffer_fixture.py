@@ -40,6 +40,8 @@ MIB = 1 << 20
 READ_WRITE = Protection.READ | Protection.WRITE
 CALLBACK_SECONDS = 5.0
 """How long a callback may take, before time_scale, as in CtsNpuManagerBufferTest."""
+NO_ROOM = (Errno.ENOMEM, 24, 28)
+"""What a request ends in that is supported and finds no room, which no document names: also EMFILE and ENOSPC."""
 PLACES = tuple(itertools.product(range(4), tuple(BufferType)[1:]))
 """Devices and types of buffers at which a case looks for support."""
 _PRIORITY = 500
@@ -101,13 +103,16 @@ class BufferApp:
         self.allocator = self._create()
         self.place: tuple[int, int] = (-1, 0)
         self._asked: set[int] = set()
+        self._living: list[int] = []
+        """Ids of the buffers that its allocators were given, and that it has not freed."""
         context.close_later(self)
 
     def supported(self) -> BufferApp:
         """This app, which from here on asks for what the manager supports; NotApplicable where that is nothing."""
-        asked = [AllocRequest(0, device, kind, PAGE) for device, kind in _preferred()]
+        forms = [*itertools.product((READ_WRITE, Protection.READ), _preferred())]
+        asked = [AllocRequest(0, *place, PAGE, protection=protection) for protection, place in forms]
         answers = self.allocator.is_supported(tuple(asked))
-        found = [place for place, answer in zip(_preferred(), answers, strict=False) if answer]
+        found = [place for (_, place), answer in zip(forms, answers, strict=False) if answer]
         if not found:
             raise NotApplicable("the manager supports no buffers of devices 0 to 3")
         self.place = found[0]
@@ -131,7 +136,9 @@ class BufferApp:
     def need_supported(self, request: AllocRequest) -> None:
         """NotApplicable where the manager denies support to a request."""
         if not self.supports(request):
-            raise NotApplicable(f"the manager supports no {request.size} bytes with protection {request.protection:d}")
+            file = "" if request.file_segment is None else " and a file"
+            what = f"{request.size} bytes with protection {request.protection:d}{file}"
+            raise NotApplicable(f"the manager supports no {what}")
 
     def request(
         self,
@@ -154,13 +161,28 @@ class BufferApp:
         for one in requests:
             came = partial(self.recorder.has_come, "allocated", one.id, counts[one.id])
             self.awaited(came, f"answer to request {one.id}")
-        return [self._last(one.id) for one in requests]
+        answers = [self._last(one.id) for one in requests]
+        self._living += [answer.id for answer in answers if answer.errno == 0]
+        return answers
 
     def allocated(self, request: AllocRequest) -> NpuBuffer:
-        """Ask for a buffer and check that it comes. NotApplicable where it does not, as it is not supported."""
-        (answer,) = self.get(request)
+        """Ask for a buffer and check that it comes, as `all_allocated` does."""
+        return self.all_allocated(request)[0]
+
+    def all_allocated(self, *requests: AllocRequest) -> list[NpuBuffer]:
+        """Ask for buffers and check that they come.
+
+        NotApplicable where one does not as it is not supported, or as there is no room for it beside others:
+        support is no promise (NPU-BUF-008).
+        """
+        answers = self.get(*requests)
+        return [self._buffer_of(answer, request) for answer, request in zip(answers, requests, strict=True)]
+
+    def _buffer_of(self, answer: Answer, request: AllocRequest) -> NpuBuffer:
         if answer.errno != 0:
             self.need_supported(request)
+        if answer.errno in NO_ROOM and self._living:
+            raise NotApplicable(f"the manager has no room for a buffer beside {len(self._living)} others")
         checks.equal(answer.errno, 0, f"errno of onGetBuffer for request {request.id}")
         if answer.buffer is None:
             checks.fail(f"onGetBuffer for request {request.id}", "a buffer", "None")
@@ -241,6 +263,9 @@ class BufferApp:
     def free(self, *identifiers: int) -> None:
         """Free buffers."""
         checks.succeeds(lambda: self.allocator.put_buffers(identifiers), f"putBuffers of {identifiers}")
+        for identifier in identifiers:
+            if identifier in self._living:
+                self._living.remove(identifier)
 
     def close(self) -> None:
         """Free what a case has left, so that the next finds it free, however late the service notices a death."""

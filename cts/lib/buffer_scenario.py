@@ -7,7 +7,7 @@ read once: nothing else changes them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
@@ -18,8 +18,8 @@ from npu_conformance.cts.lib.buffer_fixture import (
     ASSISTANT,
     CAMERA,
     LARGEST_PAGE,
+    NO_ROOM,
     PAGE,
-    READ_WRITE,
     AllocatorRecorder,
     Answer,
     BufferApp,
@@ -28,46 +28,25 @@ from npu_conformance.cts.lib.buffer_fixture import (
     pattern,
     whole_pages,
 )
+from npu_conformance.cts.lib.buffer_steps import (
+    APPS,
+    MIXED,
+    PAST_THE_FILE,
+    PRIORITIES,
+    PROTECTIONS,
+    SIZES,
+    WRONG,
+    Step,
+    part_of,
+)
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.random_search import must
 from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.npu.buffers import AllocRequest, BufferType, Errno, NpuBuffer, Protection
 
-IDS = (0, 1, -1, 7, 2**16 + 7, 2**31 - 1, -(2**31))
-SIZES = (1, 100, PAGE - 1, PAGE, PAGE + 1, 3 * PAGE, 2 * LARGEST_PAGE + 100)
-PROTECTIONS = (READ_WRITE, READ_WRITE, READ_WRITE, Protection.READ, Protection.WRITE, Protection.NONE)
-PRIORITIES = (500, 0, 1, 255, 256, 999, 1000)
-WRONG = 6
-"""How many ways there are to ask for what cannot be."""
-_PAST_THE_FILE = 2
-"""The number of loads of more than the file has."""
-_MIXED = 8
-"""From this number on a batch has a request among the others that cannot be."""
-APPS = 3
-"""Allocators: two of one process, and one of another app."""
-
-
-Deed = Callable[[Any, "Step"], None]
+Deed = Callable[[Any, Step], None]
 """What a step does to a scenario."""
-
-
-class Step(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One thing that happens. app: whose allocator. ids: of buffers. number: of a list. low, high: parts in 1000."""
-
-    do: str
-    app: int = 0
-    ids: tuple[int, ...] = ()
-    number: int = 0
-    size: int = 0
-    protection: int = 0
-    low: int = 0
-    high: int = 1000
-    with_file: bool = False
-    stays: bool = False
-
-    def __str__(self) -> str:
-        return ", ".join(f"{name} {value}" for name, value in msgspec.to_builtins(self).items())
 
 
 @dataclass
@@ -119,12 +98,11 @@ class BufferScenario:
     def _get(self, step: Step) -> None:
         """A batch: each request is answered once, with a buffer; a live id with EINVAL (NPU-BUF-003, -007)."""
         app, live = self.apps[step.app], self.buffers[step.app]
-        fresh = [identifier for identifier in step.ids if identifier not in live]
-        requests = [self._request(step, identifier, place) for place, identifier in enumerate(fresh)]
+        requests = self._requests_of(step, [identifier for identifier in step.ids if identifier not in live])
         batch = [request for request, _ in requests]
         stray = self._stray(step)
         if stray is not None:
-            batch.insert(0 if step.number > _MIXED else step.protection % (len(batch) + 1), stray)
+            batch.insert(0 if step.number > MIXED else step.protection % (len(batch) + 1), stray)
         app.get(*batch)
         if stray is not None:
             self._judge_error(app, stray)
@@ -137,7 +115,7 @@ class BufferScenario:
     def _stray(self, step: Step) -> AllocRequest | None:
         """A request that cannot be, or whose id lives, which the callback rejects where it is asked for alone."""
         app, live = self.apps[step.app], self.buffers[step.app]
-        if step.number < _MIXED:
+        if step.number < MIXED:
             return None
         rare = AllocRequest(self._free_id(step.app), app.place[0], BufferType.AUXILIARY, PAGE)
         alive = [app.request(identifier) for identifier in [*live][:2]]
@@ -161,7 +139,7 @@ class BufferScenario:
     @checks.about("NPU-BUF-003")
     def _take(self, index: int, request: AllocRequest, loaded: tuple[bytes, int] | None, answer: Answer) -> None:
         """Take over what was answered."""
-        allowed = (0, Errno.ENOMEM) if request.id >= 0 else (0, Errno.ENOMEM, Errno.EINVAL)
+        allowed = (0, *NO_ROOM) if request.id >= 0 else (0, *NO_ROOM, Errno.EINVAL)
         checks.that(answer.errno in allowed, f"errno of onGetBuffer for {request}: {answer.errno}")
         checks.equal(answer.buffer is not None, answer.errno == 0, f"whether {request} has a buffer")
         if answer.buffer is not None:
@@ -179,18 +157,25 @@ class BufferScenario:
         self._requests[key] += 1
         return self._requests[key]
 
+    def _requests_of(self, step: Step, ids: Sequence[int]) -> list[tuple[AllocRequest, tuple[bytes, int] | None]]:
+        """A request for each id, and what is loaded with it where; none where nothing like it is supported."""
+        drawn = [self._request(step, identifier, place) for place, identifier in enumerate(ids)]
+        return [one for one in drawn if self.apps[step.app].supports(one[0])]
+
     def _request(self, step: Step, identifier: int, place: int) -> tuple[AllocRequest, tuple[bytes, int] | None]:
         app, size = self.apps[step.app], SIZES[(step.size + place) % len(SIZES)]
         protection = PROTECTIONS[(step.protection + place) % len(PROTECTIONS)]
         priority = PRIORITIES[step.number % len(PRIORITIES)]
         drawn = app.request(identifier, size, protection=protection, priority=priority)
-        request = drawn if app.supports(drawn) else app.request(identifier)
+        others = (drawn, app.request(identifier), app.request(identifier, protection=Protection.READ))
+        request = next(filter(app.supports, others), drawn)
         if not step.with_file:
             return request, None
         start, stop = part_of(step, request.size)
         content = self._pattern(stop - start + 50)
         segment = app.segment(content, 30, stop - start, start)
-        return msgspec.structs.replace(request, file_segment=segment), (content[30 : 30 + stop - start], start)
+        with_file = msgspec.structs.replace(request, file_segment=segment)
+        return (with_file, (content[30 : 30 + stop - start], start)) if app.supports(with_file) else (request, None)
 
     @checks.about("NPU-BUF-011")
     def _fill(self, index: int, identifier: int, loaded: tuple[bytes, int] | None) -> None:
@@ -290,13 +275,13 @@ class BufferScenario:
         start, stop = part_of(step, size)
         length = stop - start
         content = self._pattern(length + 40)
-        wrong = {1: (30, length, size - length + 1), _PAST_THE_FILE: (30, length + 11, start), 3: (-1, length, start)}
+        wrong = {1: (30, length, size - length + 1), PAST_THE_FILE: (30, length + 11, start), 3: (-1, length, start)}
         wrong[4] = (30, length, -length)
         offset, count, place = wrong.get(step.number, (30, length, start))
         errno = app.loaded(identifier, app.segment(content, offset, count, place, position=step.low))
         if one is None:
             checks.equal(errno, Errno.EINVAL, f"errno of a load of the unknown buffer {identifier}")
-        elif step.number == _PAST_THE_FILE and errno == 0 and start + count <= size:
+        elif step.number == PAST_THE_FILE and errno == 0 and start + count <= size:
             self._load_in_part(step.app, identifier, content[offset:], start)
         elif step.number in wrong:
             checks.that(errno != 0, f"a load of {count} bytes at {offset} of {len(content)}: expected an error")
@@ -347,10 +332,14 @@ class BufferScenario:
         app, (identifier,) = self.apps[step.app], step.ids
         live = self.buffers[step.app]
         request = (*self._wrong(step.app), app.request(identifier))[step.number % WRONG]
-        if request.id == identifier and identifier not in live:
-            return
+        if request.id == identifier:
+            if identifier not in live:
+                return
+            request = msgspec.structs.replace(request, protection=live[identifier].protection)
         before = app.recorder.count("allocated", request.id)
         errno = errno_raised(lambda: app.allocator.get_buffers((request,)))
+        if errno == 0:
+            app.awaited(partial(app.recorder.has_come, "allocated", request.id, before), f"answer to {request}")
         app.flush()
         if errno == 0:
             answers = app.recorder.of(request.id)[-1:]
@@ -398,9 +387,3 @@ class BufferScenario:
         "wrong": _ask_wrongly,
         "die": _die,
     }
-
-
-def part_of(step: Step, size: int) -> tuple[int, int]:
-    """A part of so many bytes that is not empty: where it begins and ends."""
-    start = min(size - 1, size * step.low // 1000)
-    return start, max(start + 1, size * step.high // 1000)

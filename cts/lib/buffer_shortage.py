@@ -11,10 +11,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
+from msgspec.structs import replace
+
 from npu_conformance.cts.lib.buffer_fixture import (
     ASSISTANT,
     CAMERA,
     GONE,
+    NO_ROOM,
     PAGE,
     READ_WRITE,
     Answer,
@@ -25,7 +28,7 @@ from npu_conformance.cts.lib.buffer_fixture import (
     pattern,
     raises_errno,
 )
-from npu_conformance.cts.lib.buffer_scenario import Step
+from npu_conformance.cts.lib.buffer_steps import Step
 from npu_conformance.cts.lib.shortage import gets_in_time
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.context import CaseContext
@@ -144,7 +147,7 @@ class Shortage:
             checks.fail(f"answers to request {answer.id} of app {index}", "one", "another one")
         request, is_supported = self._asked[index].pop(answer.id)
         checks.that(is_supported or answer.errno != 0, f"{request}: isSupported denied it, and it was allocated")
-        allowed = (0, Errno.ENOMEM, Errno.ECANCELED) if is_told else (0, Errno.ENOMEM)
+        allowed = (0, *NO_ROOM, Errno.ECANCELED) if is_told else (0, *NO_ROOM)
         check_errno(answer.errno, allowed, f"errno of {request}")
         checks.equal(answer.buffer is not None, answer.errno == 0, f"whether {request} has a buffer")
         if answer.buffer is not None:
@@ -214,9 +217,10 @@ class Shortage:
 
     def _wanted(self, step: Step, identifier: int) -> AllocRequest:
         size = self.most * QUARTERS[step.size % len(QUARTERS)] // 4
-        protection = Protection.READ if step.number % 4 == 0 else READ_WRITE
-        priority = _PRIORITIES[step.number % len(_PRIORITIES)]
-        return self.apps[step.app].request(identifier, size, priority=priority, protection=protection)
+        app, priority = self.apps[step.app], _PRIORITIES[step.number % len(_PRIORITIES)]
+        wanted = app.request(identifier, size, priority=priority)
+        to_read = replace(wanted, protection=Protection.READ)
+        return to_read if step.number % 4 == 0 and app.supports(to_read) else wanted
 
     @checks.about("NPU-BUF-007")
     def _is_live(self, index: int, request: AllocRequest) -> None:

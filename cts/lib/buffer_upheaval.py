@@ -16,7 +16,8 @@ from npu_conformance.cts.lib.buffer_fixture import (
     fresh_process,
     is_rejected,
 )
-from npu_conformance.cts.lib.buffer_scenario import BufferScenario, Deed, Step, part_of
+from npu_conformance.cts.lib.buffer_scenario import BufferScenario, Deed
+from npu_conformance.cts.lib.buffer_steps import Step, part_of
 from npu_conformance.cts.lib.manager_client import install
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.context import CaseContext
@@ -66,9 +67,9 @@ class BufferUpheaval(BufferScenario):
         """Of a batch one is freed before its answer: each has one answer, the others their buffers (NPU-BUF-003)."""
         app, live = self.apps[step.app], self.buffers[step.app]
         fresh = [identifier for identifier in (*step.ids, 2001, 2002) if identifier not in live]
-        if not fresh:
+        requests = self._requests_of(step, fresh)
+        if not requests:
             return
-        requests = [self._request(step, identifier, place) for place, identifier in enumerate(fresh)]
         asked = tuple(request for request, _ in requests)
         before = {one.id: app.recorder.count("allocated", one.id) for one in asked}
         checks.succeeds(lambda: app.allocator.get_buffers(asked), "getBuffers")

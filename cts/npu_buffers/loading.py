@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from functools import partial
 
-from npu_conformance.cts.lib.buffer_fixture import MIB, PAGE, BufferApp, check_errno, errno_raised, pattern
-from npu_conformance.cts.lib.shortage import is_supported
+from npu_conformance.cts.lib.buffer_fixture import MIB, NO_ROOM, PAGE, BufferApp, check_errno, errno_raised, pattern
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup
@@ -78,6 +77,7 @@ def for_readers_only(context: CaseContext) -> None:
     app = BufferApp(context).supported()
     buffer = app.allocated(app.request(1, protection=Protection.READ, segment=app.segment(_FILE, 0, PAGE, 0)))
     checks.equal(app.content(buffer, PAGE), _FILE[:PAGE], "content")
+    app.free(1)
     closed = app.request(2, protection=Protection.NONE, segment=app.segment(_FILE, 0, PAGE, 0))
     if app.supports(closed):
         app.allocated(closed)
@@ -170,6 +170,7 @@ def no_such_file(context: CaseContext) -> None:
     segment = FileSegment(CacheHandle((4711,)), 0, 16, 0)
     checks.that(app.loaded(1, segment) != 0, "load from no file: expected an error, found success")
     app.rejected(app.request(2, segment=segment), [], "allocation with no file")
+    app.free(1)
     app.allocated(app.request(3))
 
 
@@ -179,7 +180,7 @@ def weights_of_4_mib(context: CaseContext) -> None:
     app = BufferApp(context).supported()
     content = pattern(17, 4 * MIB)
     request = app.request(1, 4 * MIB, protection=Protection.READ, segment=app.segment(content, 0, 4 * MIB, 0))
-    checks.equal(app.allocator.is_supported((request,)), (True,), "isSupported")
+    app.need_supported(request)
     buffer = _fitting(app, request)
     checks.that(app.content(buffer, 4 * MIB) == content, "expected the file's 4 MiB, found other bytes")
     app.free(1)
@@ -191,9 +192,9 @@ def two_halves_of_8_mib(context: CaseContext) -> None:
     app = BufferApp(context).supported()
     half = 4 * MIB
     content = pattern(23, 2 * half)
-    if not is_supported(app, 2 * half):
-        raise NotApplicable("no buffer of 8 MiB is supported")
-    buffer = _fitting(app, app.request(1, 2 * half, segment=app.segment(content, 0, half, 0)))
+    request = app.request(1, 2 * half, segment=app.segment(content, 0, half, 0))
+    app.need_supported(request)
+    buffer = _fitting(app, request)
     check_errno(app.loaded(1, app.segment(content, half, half, half)), [0], "load of the second half")
     checks.that(app.content(buffer, 2 * half) == content, "expected the file's 8 MiB, found other bytes")
     app.free(1)
@@ -202,7 +203,7 @@ def two_halves_of_8_mib(context: CaseContext) -> None:
 def _fitting(app: BufferApp, request: AllocRequest) -> NpuBuffer:
     """An allocated buffer; NotApplicable where there is no memory for so much: support is no promise (NPU-BUF-008)."""
     (answer,) = app.get(request)
-    if answer.errno == Errno.ENOMEM:
+    if answer.errno in NO_ROOM:
         raise NotApplicable(f"the manager has no {request.size} bytes for a buffer")
     if answer.buffer is None:
         checks.fail(f"errno of onGetBuffer for request {request.id}", "0", str(answer.errno))

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from npu_conformance.cts.lib import buffer_scenario as drawn
+from npu_conformance.cts.lib import buffer_steps as drawn
 from npu_conformance.cts.lib.buffer_fixture import BufferApp
-from npu_conformance.cts.lib.buffer_scenario import Step
 from npu_conformance.cts.lib.buffer_shortage import ALLOCATORS, IDS, Shortage
 from npu_conformance.cts.lib.buffer_shortage import DEEDS as SHORTAGE
+from npu_conformance.cts.lib.buffer_steps import Step
 from npu_conformance.cts.lib.buffer_upheaval import BufferUpheaval
 from npu_conformance.cts.lib.shortage import most
 from npu_conformance.harness.run.cases import Case, CaseGroup, Scope

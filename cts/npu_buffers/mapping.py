@@ -71,6 +71,7 @@ def within_protection(context: CaseContext) -> None:
             what = f"map with protection {int(asked)} of a buffer with {int(cap)}"
             memory = checks.succeeds(partial(buffer.map, PAGE, asked, 0), what)
             buffer.unmap(memory.token)
+        app.free(int(cap))
 
 
 @cases.case("beyond_protection", "NPU-BUF-006")
@@ -85,6 +86,7 @@ def beyond_protection(context: CaseContext) -> None:
             checks.that(rejected, f"{what}: expected a rejection, found success")
         memory = checks.succeeds(partial(buffer.map, PAGE, cap, 0), "map within the protection")
         buffer.unmap(memory.token)
+        app.free(int(cap))
 
 
 def _supported_caps(app: BufferApp) -> list[Protection]:

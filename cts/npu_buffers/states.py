@@ -29,6 +29,7 @@ _PID = 5101
 
 
 def _allocates(app: BufferApp, size: int) -> None:
+    app.need_supported(app.request(1, size))
     app.allocator.get_buffers((app.request(1, size),))
 
 

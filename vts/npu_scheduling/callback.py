@@ -29,7 +29,8 @@ at once: the buffer of a socket holds some 200 KB."""
 _CROWD = range(10_300, 10_400, 10)
 """Apps that do the same by work that they cancel at once; these uids are nobody else's."""
 _ROUNDS = 12
-_DEBOUNCE_MS, _MARGIN_MS = (200, 20), 5
+_DEBOUNCE_MS, _MARGIN_MS = (200, 60), 5
+"""Durations, of which the shorter one is longer than any gap that a run may have."""
 _HELD_UP_SECONDS, _TIMES_HELD_UP = 0.5, 3
 """Runs in virtual time that take so long, before time_scale, and so many in succession, wait for something."""
 _AT_ONCE_SECONDS = 2.0

@@ -61,13 +61,19 @@ _ENDS: dict[str, tuple[End, Notification]] = {
 
 def _ended_early(npu: SchedulingFixture, app: App, end: End) -> None:
     """Start a run, and end it once it goes on."""
-    seen = len(app.received())
-    run = app.start()
-    npu.wait(lambda: app.received()[seen:].count(STARTED) > 0 or run.succeeded is not None, "start", step_ms=1)
-    npu.pass_ms(15)
+    (run,) = _going_on(npu, app)
     npu.need_running(run)
     end(npu, app)
     npu.is_ended(run)
+
+
+def _going_on(npu: SchedulingFixture, app: App, count: int = 1) -> list[Run | ToolRun]:
+    """Start a burst of runs, and let it begin and go on."""
+    seen = len(app.received())
+    runs = [app.start() for _ in range(count)]
+    npu.let_begin(app, runs[0], seen)
+    npu.pass_ms(15)
+    return runs
 
 
 def _has_its_reason(context: CaseContext, end: End, notification: Notification) -> None:
@@ -114,8 +120,7 @@ def _is_first(context: CaseContext, end: End, notification: Notification) -> Non
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
         npu.register_recorder()
-        run = camera.start()
-        npu.pass_ms(15)
+        (run,) = _going_on(npu, camera)
         end(npu, camera)
         npu.end_of(run, step_ms=1)
         npu.pass_ms(10)
@@ -162,8 +167,7 @@ def _ends_all(context: CaseContext, end: End, notification: Notification) -> Non
     with scheduling_fixture(context) as npu:
         camera = npu.app(npu.camera)
         npu.register_recorder()
-        runs = [camera.start() for _ in range(3)]
-        npu.pass_ms(15)
+        runs = _going_on(npu, camera, 3)
         for run in runs:
             npu.need_running(run)
         end(npu, camera)

@@ -9,8 +9,10 @@ import itertools
 from collections.abc import Callable
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject.inference_tool import ToolRun
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.lib.npu_scheduling.apps import App
 from npu_conformance.vts.lib.npu_scheduling.events import (
@@ -29,6 +31,7 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
 )
 from npu_conformance.vts.lib.npu_scheduling.fixture import INTO_WORK_MS, SchedulingFixture, config, scheduling_fixture
 from npu_conformance.vts.lib.npu_scheduling.scenario import devices_of
+from npu_conformance.vts.lib.npu_scheduling.waiting import Run
 
 cases = CaseGroup("vts.npu_scheduling.preemption", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 
@@ -38,6 +41,8 @@ _PAUSES_MS = (20, 35, 48, 50, 51, 70)
 _RANKS = (900, 901)
 _SOON_MS, _INTERRUPTIONS = (3, 7, 12), 8
 """How soon after each turn the stronger work comes again."""
+_ROUNDED_MS = 2
+"""By how much three spans between events may differ together, as each event has whole milliseconds (NPU-HAL-021)."""
 
 
 def _length_ms(npu: SchedulingFixture, app: App) -> int:
@@ -47,6 +52,15 @@ def _length_ms(npu: SchedulingFixture, app: App) -> int:
     npu.settle()
     events = app.events()[seen:]
     return _last_end(events) - time_of(events, STARTED)
+
+
+def _goes_on(npu: SchedulingFixture, app: App, offset_ms: int) -> Run | ToolRun:
+    """Start a run, and let it go on for so long."""
+    seen = len(app.events())
+    run = app.start_on_first()
+    npu.let_begin(app, run, seen)
+    npu.pass_ms(offset_ms)
+    return run
 
 
 def _last_end(events: list[Event]) -> int:
@@ -62,9 +76,7 @@ def in_time(context: CaseContext) -> None:
         strong, weak = npu.strong_and_weak()
         for offset in _OFFSETS_MS:
             seen_strong, seen_weak = len(strong.events()), len(weak.events())
-            runs = [weak.start_on_first()]
-            npu.pass_ms(offset)
-            runs.append(strong.start_on_first())
+            runs = [_goes_on(npu, weak, offset), strong.start_on_first()]
             for run in runs:
                 npu.succeeds(run, "inferences")
             npu.settle()
@@ -83,22 +95,21 @@ def in_time(context: CaseContext) -> None:
 def notified(context: CaseContext) -> None:
     """Work that is interrupted for several hundred milliseconds is notified as paused, and then as resumed.
 
-    At some moments it may be between two inferences, and is not paused but waits; not at all of them.
+    Where it is between two inferences it is not paused but waits, and so it always may where inferences are shorter
+    than the promise. How long they are no event tells.
     """
     with scheduling_fixture(context) as npu:
         npu.promised_ms()
         strong, weak = npu.strong_and_weak()
         for offset in _OFFSETS_MS:
-            weak.start_on_first()
-            npu.pass_ms(offset)
+            _goes_on(npu, weak, offset)
             strong.start_on_first()
             npu.settle()
         pauses, resumptions = (len(events_of(weak.events(), one)) for one in (PAUSED, RESUMED))
-        if not pauses:
-            npu.need_no_gaps(strong)
-        checks.that(pauses > 0, f"no pause was notified of {len(_OFFSETS_MS)} runs that stronger ones interrupted")
         with checks.about("NPU-HAL-041"):
             checks.equal(resumptions, pauses, "number of starts after a pause")
+        if not pauses:
+            raise NotApplicable("no pause was notified: stronger work may have come between two inferences each time")
 
 
 @cases.case("short_pauses", "NPU-HAL-041", "NPU-HAL-024")
@@ -109,8 +120,7 @@ def short_pauses(context: CaseContext) -> None:
         strong, weak = npu.strong_and_weak()
         for offset, pause in itertools.product(_OFFSETS_MS, _PAUSES_MS):
             seen = len(weak.events())
-            weak.start_on_first()
-            npu.pass_ms(offset)
+            _goes_on(npu, weak, offset)
             strong.start_on_first()
             npu.pass_ms(pause)
             strong.cancel()
@@ -129,16 +139,15 @@ def goes_on(context: CaseContext) -> None:
         alone = _length_ms(npu, strong) + _length_ms(npu, weak)
         for offset in _OFFSETS_MS:
             seen = len(weak.events())
-            weak.start_on_first()
-            npu.pass_ms(offset)
+            _goes_on(npu, weak, offset)
             strong.start_on_first()
             npu.settle()
             events = weak.events()[seen:]
             together = time_of(events, COMPLETED) - time_of(events, STARTED)
             what = f"both works, the stronger {offset} ms into the weaker: {together} ms, one after the other {alone}"
-            if together < alone - 1:
+            if together < alone - _ROUNDED_MS:
                 npu.need_no_gaps(strong)
-            checks.that(alone - 1 <= together <= alone + 2 * promised, what)
+            checks.that(alone - _ROUNDED_MS <= together <= alone + 2 * promised, what)
 
 
 @cases.case("goes_on_each_time", "NPU-HAL-031", "NPU-HAL-009")
@@ -162,7 +171,7 @@ def _interrupted(context: CaseContext, meanwhile: Callable[[SchedulingFixture, A
         alone = _length_ms(npu, weak)
         for offset in _SOON_MS:
             seen, seen_weak = len(strong.events()), len(weak.events())
-            weak.start_on_first()
+            _goes_on(npu, weak, 0)
             for number in range(_INTERRUPTIONS):
                 npu.pass_ms(offset)
                 strong.start_on_first()
@@ -175,9 +184,10 @@ def _interrupted(context: CaseContext, meanwhile: Callable[[SchedulingFixture, A
             lost -= sum(event.work.timestamp_ms for event in events_of(theirs, STARTED))
             took = _last_end(ours) - time_of(ours, STARTED) - lost
             what = f"{took} ms for work that was interrupted {_INTERRUPTIONS} times, {alone} ms without"
-            if took < alone - 1:
+            rounded = 1 + _INTERRUPTIONS
+            if took < alone - rounded:
                 npu.need_no_gaps(weak)
-            checks.that(alone - 1 <= took <= alone + 2 * promised, what)
+            checks.that(alone - rounded <= took <= alone + 2 * promised + rounded, what)
 
 
 @cases.case("several", "NPU-HAL-009", "NPU-HAL-031")
@@ -225,8 +235,7 @@ def withdrawn(context: CaseContext) -> None:
         alone = _length_ms(npu, weak)
         for offset in (12, 18, 95):
             seen = len(weak.events())
-            weak.start_on_first()
-            npu.pass_ms(offset)
+            _goes_on(npu, weak, offset)
             strong.start_on_first()
             strong.cancel()
             npu.settle()

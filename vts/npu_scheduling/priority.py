@@ -34,7 +34,6 @@ _JUDGED_SECONDS = 0.3
 """In real time a tool takes a while to start: for so long the weaker run has to go on beside the stronger."""
 _HEAD_START_MS = 100
 """By which AOSP's test lets the weaker work begin first."""
-_LONG_DEBOUNCE_MS = 2_000
 _SOON_MS = 20
 """Well within the debounce time, also twice."""
 _WITHIN_MS = 105
@@ -277,7 +276,10 @@ def short_pause(context: CaseContext) -> None:
     with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
         npu.need_profile_of_page()
-        weak = _paused(npu, _LONG_DEBOUNCE_MS)
+        npu.app(npu.camera).works()
+        run_ms = npu.passed_ms
+        npu.settle()
+        weak = _paused(npu, 3 * run_ms)
         npu.expect(weak, *UNDISTURBED)
 
 

@@ -10,7 +10,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.subject.handle import Application
 from npu_conformance.harness.subject.inference_tool import IGNORED, ToolRun
-from npu_conformance.specs.errors import IllegalArgument, SecurityDenied, Unsupported
+from npu_conformance.specs.errors import DeadObject, IllegalArgument, InterfaceError, SecurityDenied, Unsupported
 from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun, Workload
 from npu_conformance.vts.lib.npu_scheduling.events import Event, Notification
 from npu_conformance.vts.lib.npu_scheduling.waiting import STEP_MS, Run, Waiting
@@ -37,6 +37,15 @@ class App:
         found = self._by_tool(run) if self._workload is None else self._by_interface(self._workload, run)
         self._waiting.runs.append(found)
         return found
+
+    def start_if_there_is_room(self, run: InferenceRun) -> Run | ToolRun:
+        """Begin a run beside many others; whatever refuses it, it is one that ends without success."""
+        try:
+            return self.start(run)
+        except (DeadObject, Unsupported):
+            raise
+        except InterfaceError as error:
+            return _refused(error)
 
     def start_on_first(self, run: InferenceRun | None = None) -> Run | ToolRun:
         """Begin a run on device 0, where it meets all others begun so: on several devices none need wait for another.
@@ -94,8 +103,14 @@ class App:
         try:
             asked(lambda: workload.run_test_inference(run, found), "runTestInference of this kind")
         except (SecurityDenied, IllegalArgument) as error:
-            found.succeeded, found.refusal = False, error
+            return _refused(error)
         return found
+
+
+def _refused(error: InterfaceError) -> Run:
+    found = Run()
+    found.succeeded, found.refusal = False, error
+    return found
 
 
 def asked(call: Callable[[], None], what: str) -> None:

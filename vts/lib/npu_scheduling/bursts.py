@@ -147,7 +147,10 @@ class BurstScenario:
             return
         self._let_ends_come()
         begun, self._is_vague = self.npu.passed_ms, False
+        seen = len(app.received())
         result = app.start(run)
+        if step.early and self._is_first(app):
+            self.npu.let_begin(app, result, seen)
         effective = self._configs.priorities(app.uid, run)
         self._meanwhile(step, result)
         reason = self._ended(app, result, step)
@@ -162,7 +165,7 @@ class BurstScenario:
 
     def _note(self, work: Work) -> None:
         bursts = self._bursts.setdefault(work.app.uid, [])
-        if not bursts or bursts[-1].is_over:
+        if self._is_first(work.app):
             bursts.append(Burst([], []))
         bursts[-1].works.append(work)
         bursts[-1].durations = [self._newest]
@@ -185,6 +188,11 @@ class BurstScenario:
             self._is_vague = is_late
         self._run_out(result)
         return EndReason.COMPLETED
+
+    def _is_first(self, app: App) -> bool:
+        """True where work of an app begins a burst."""
+        bursts = self._bursts.get(app.uid)
+        return not bursts or bursts[-1].is_over
 
     def _meanwhile(self, step: Step, result: Run | ToolRun) -> None:
         """Something happens that ends nothing: it concerns another uid, a callback, or priorities alone."""

@@ -14,9 +14,9 @@ from npu_conformance.specs.npu.scheduling import Scheduling, SchedulingCallback
 from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS, SchedulingConfig
 from npu_conformance.specs.npu.workload import SchedulingControl
 from npu_conformance.vts.lib.npu_scheduling.apps import App
-from npu_conformance.vts.lib.npu_scheduling.events import PAUSED, Event, Notification, Recorder
+from npu_conformance.vts.lib.npu_scheduling.events import PAUSED, STARTED, Event, Notification, Recorder
 from npu_conformance.vts.lib.npu_scheduling.needed import needed
-from npu_conformance.vts.lib.npu_scheduling.waiting import Waiting
+from npu_conformance.vts.lib.npu_scheduling.waiting import Run, Waiting
 
 CAMERA, ASSISTANT, GALLERY = 10_201, 10_202, 10_203
 """Apps of the cases, by uid."""
@@ -61,6 +61,14 @@ class SchedulingFixture(Waiting):
     def app(self, uid: int, pid: int = 0) -> App:
         """Connect as an app. NotApplicable where the subject cannot act as it."""
         return App(self, uid, pid)
+
+    def let_begin(self, app: App, run: Run | ToolRun, seen: int) -> None:
+        """Let time pass until the first run of a burst has begun, or is over: how soon it begins is free.
+
+        seen: how many events of the app came before it.
+        """
+        self.pass_ms(0)
+        self.wait(lambda: STARTED in app.received()[seen:] or run.succeeded is not None, "start", step_ms=1)
 
     def strong_and_weak(self, debounce_ms: int | None = None) -> tuple[App, App]:
         """Two apps of which the first interrupts the work of the second, and the recorder, which sees both."""
