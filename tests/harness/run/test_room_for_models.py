@@ -6,13 +6,13 @@ import pytest
 
 from npu_conformance.harness.judge.verdicts import Failed, NoRoom
 from npu_conformance.harness.run.preparation import NO_ROOM, Preparation, PreparationRecorder, model_of
-from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus, exhausted
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus, busy
 from npu_conformance.specs.versions import Version
 
 
 def refused(status: ErrorStatus, version: Version, *, others: int = 0, has_fitted: bool = False) -> Preparation:
     """A preparation of a supported model that ended so."""
-    is_short = status in exhausted(version)
+    is_short = status in busy(version)
     return Preparation(ErrorStatus.NONE, status, None, PreparationRecorder(), others, is_short, has_fitted)
 
 
