@@ -38,8 +38,8 @@ EXHAUSTED = frozenset({ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, ErrorStatus.RES
 def busy(version: Version) -> frozenset[ErrorStatus]:
     """What a device may answer to a valid call beside something else that its client has alive or running.
 
-    The interface text has DEVICE_UNAVAILABLE for a driver that is "offline or busy", and GENERAL_FAILURE for what cannot
-    be launched (NNHAL-EXECUTE-005, NNHAL-PREPARE-006), in place of which a driver may say more (NNHAL-QOS-012).
+    The interface text has DEVICE_UNAVAILABLE for a driver that is "offline or busy", and GENERAL_FAILURE for what
+    cannot be launched (NNHAL-EXECUTE-005, NNHAL-PREPARE-006); since 1.3 a driver may say more (NNHAL-QOS-012).
     """
     known = {ErrorStatus.DEVICE_UNAVAILABLE, ErrorStatus.GENERAL_FAILURE, *EXHAUSTED}
     return frozenset(status for status in known if status.since <= version)
