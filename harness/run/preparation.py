@@ -206,7 +206,7 @@ def _answer(subject: SubjectHandle, method: str, launch_status: int, recorder: P
     if len(recorder.answers) > 1:
         raise Failed(f"{method}: expected one notification, found {len(recorder.answers)}", "1", "more")
     status, prepared_model = recorder.take_first() if recorder.answers else (None, None)
-    others = _living(prepared_model)
+    others = living_models(prepared_model)
     is_short = status in busy(subject.version) and launch_status in (ErrorStatus.NONE, status)
     warning = vagueness(status, subject.version)
     return Preparation(launch_status, status, prepared_model, recorder, others, is_short, warning=warning)
@@ -234,6 +234,7 @@ _models: list[weakref.ref[PreparedModel]] = []
 """The prepared models of this process, until nobody has them any more."""
 
 
-def _living(apart_from: PreparedModel | None) -> int:
+def living_models(apart_from: PreparedModel | None = None) -> int:
+    """How many prepared models this process has, apart from one."""
     _models[:] = [one for one in _models if one() is not None]
     return sum(one() is not apart_from for one in _models)

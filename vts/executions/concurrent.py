@@ -13,7 +13,7 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions, ExecutionRecorder, timing_rules
 from npu_conformance.harness.run.executing.executors import bind, executors
-from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationRecorder
+from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationRecorder, living_models
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import (
     MAXIMUM_LOOP_TIMEOUT_DURATION_NS,
@@ -257,13 +257,13 @@ def _prepared_all(context: CaseContext, chosen: Addition, recorders: list[_Recor
     _wait(context, lambda: all(one.answers for one in recorders), context.manifest.deadlines.prepare, "prepareModel")
     for recorder in recorders:
         checks.equal(len(recorder.answers), 1, "number of notifications of one preparation")
-    is_one_served = any(recorder.answers[0][0] == ErrorStatus.NONE for recorder in recorders)
+    others = living_models()
     for number, recorder in enumerate(recorders):
-        ((status, prepared_model),) = recorder.answers
+        status, prepared_model = recorder.take_first()
         if recorder.launch_status != ErrorStatus.NONE:
             with checks.about("NNHAL-PREPARE-002"):
                 checks.status(status, {recorder.launch_status}, "status notified after a failed launch")
-        if is_one_served and status in busy(context.version):
+        if others and status in busy(context.version):
             full = f"the device has no room for {len(recorders)} prepared models"
             raise NoRoom(full, vagueness(status, context.version))
         checks.status(status, {ErrorStatus.NONE}, "prepareModel beside others, notified")

@@ -133,6 +133,8 @@ class History(Told):
                 **drawn_beside(self.version, chance),
             )
             if name == "short" and answer.prepared_model is None:
+                if answer.status not in LATE:
+                    preparation.needs_room(answer)
                 checks.member(answer.status, LATE, "status of a preparation with a deadline")
                 return None
             return self.add(recipe, preparation.model_of(answer))

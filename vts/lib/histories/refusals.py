@@ -183,8 +183,9 @@ def late_again(history: History, chance: random.Random) -> None:
     what = f"late {executor} execution of {bound.ask}, {'/'.join(limits)}"
     history.say(what)
     execution = run_reusable(history.context, bound.execution, executor, replace(bound.options, **limits))
-    with checks.about("NNHAL-QOS-003"):
-        checks.status(execution.status, LATE, what)
+    if not history.is_refused_for_others(bound.ask, execution):
+        with checks.about("NNHAL-QOS-003"):
+            checks.status(execution.status, LATE, what)
     if execution.status == ErrorStatus.NONE:
         history.judge(bound.ask, execution, measured=bound.options.measure, what=what)
     else:
