@@ -185,7 +185,8 @@ def prepare_from_cache(
     launch_status = _launch_status(launch)
     with checks.about("NNHAL-CACHE-023"):
         answer = _answer(subject, "prepareModelFromCache", launch_status, recorder)
-    return replace(answer, has_fitted=True)
+    # GENERAL_FAILURE says that nothing can be restored, wherever another status can say that there is no room.
+    return replace(answer, has_fitted=True, is_short=answer.is_short and not answer.warning)
 
 
 def _launch_status(launch: Callable[[], None]) -> int:
