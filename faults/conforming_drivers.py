@@ -302,15 +302,23 @@ def _with_room_for_models(
     return Device
 
 
+class _FailsToPrepareTheThird(_with_room_for_models(2, _GENERAL)):  # type: ignore[misc]
+    """A device whose third prepared model fails. What is restored needs no room: there it would mean a bad cache."""
+
+    def prepare_model_from_cache(self, *arguments: Any) -> None:
+        self.inner.prepare_model_from_cache(*arguments)
+
+
 def _without_launching_the_third(status: ErrorStatus) -> type[FaultyDevice]:
     """A device that refuses a third prepared model in the launch as well (NNHAL-PREPARE-006)."""
 
     class Device(_with_room_for_models(2, status)):  # type: ignore[misc]
         def prepare_model(self, *arguments: Any) -> None:
-            told = _Told(arguments[-1])
+            told = _Told(arguments[-1]) if arguments[-1] is not None else None
             super().prepare_model(*arguments[:-1], told)
-            if told.status == self.full.status:
-                raise self.full
+            # Whatever else fails is no matter of room.
+            if told is not None and told.status == self.full.status and len(self.living) >= 2:
+                raise ServiceError(told.status, "no room")
 
     return Device
 
@@ -373,7 +381,7 @@ VARIANTS = (
     Variant("room-for-two-models-unavailable", "Where two prepared models live, the device is unavailable.",
             faulty_device(_with_room_for_models(2, ErrorStatus.DEVICE_UNAVAILABLE))),
     Variant("room-for-two-models-general", "Where two prepared models live, a third preparation fails.",
-            faulty_device(_with_room_for_models(2, _GENERAL))),
+            faulty_device(_FailsToPrepareTheThird)),
     Variant("room-for-two-models-launch", "A third prepared model is refused in the launch as well.",
             faulty_device(_without_launching_the_third(ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT)), Version.V1_3),
     Variant("room-for-two-models-launch-1.2", "The same of HAL 1.2, which can only say that it failed.",
