@@ -146,7 +146,7 @@ FAULTS = (
     fault("pixels-read-elsewhere", "Another argument is read in place of a hardware buffer that cannot be read.",
           "NNHAL-MEMORY-007", "vts.memory.hardware_buffer.arguments", _ReadsPixelsElsewhere),
     fault("buffer-of-one-reader", "A buffer that an execution reads cannot be read by another.",
-          "NNHAL-MEMDOMAIN-030", f"{_CONCURRENT}.launched", _OneReader, Version.V1_3),
+          "NNHAL-MEMDOMAIN-030", f"{_CONCURRENT}.launched", _OneReader, Version.V1_3, "quality-warning"),
     fault("buffer-busy", "A buffer that one thread reads is busy for the others.", "NNHAL-MEMDOMAIN-030",
           f"{_CONCURRENT}.readers", _Busy),
     fault("buffer-dies-in-company", "Two executions with one buffer at once are the driver's death.",

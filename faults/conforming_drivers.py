@@ -149,12 +149,13 @@ class _OneAtATime(FaultyPreparedModel):
 
 
 class _HasRoomForOne(FaultyPreparedModel):
-    """Rejects what comes while something else runs; before 1.3 it can only report a failure.
+    """Rejects what comes while something else runs.
 
-    shared: the room.
+    shared: the room. full: what it answers, as of `shortage`.
     """
 
     shared: threading.Semaphore
+    full = ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT
 
     def execute(self, *arguments: Any) -> None:
         client = arguments[-1]
@@ -162,7 +163,7 @@ class _HasRoomForOne(FaultyPreparedModel):
             # Whoever calls has to know the version of the interface, as in the synchronous form.
             version: Version = self.inner.version  # type: ignore[attr-defined]
             times = types.Timing(2**64 - 1, 2**64 - 1) if version >= Version.V1_2 else None
-            client.notify(_too_much(version), (), times)
+            client.notify(self.too_much, (), times)
             return
         super().execute(*arguments)
 
@@ -173,11 +174,15 @@ class _HasRoomForOne(FaultyPreparedModel):
 
     def execute_synchronously(self, *arguments: Any) -> Result:
         if not self.shared.acquire(blocking=False):
-            raise ServiceError(_too_much(self.inner.version), "busy")  # type: ignore[attr-defined]
+            raise ServiceError(self.too_much, "busy")
         try:
             return self.inner.execute_synchronously(*arguments)
         finally:
             self.shared.release()
+
+    @property
+    def too_much(self) -> int:
+        return shortage(self.inner.version, self.full, "busy").status  # type: ignore[attr-defined]
 
 
 class _HasRoomForOneForLong(_HasRoomForOne):
@@ -188,9 +193,10 @@ class _HasRoomForOneForLong(_HasRoomForOne):
 
 
 class _WaitsAlone(FaultyPreparedModel):
-    """Rejects what comes while a fenced execution waits. shared: the fences of those that do."""
+    """Rejects what comes while a fenced execution waits. shared: the fences of those that do. full: what it answers."""
 
     shared: list[hal.Fence]
+    full = ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT
 
     def execute_fenced(self, *arguments: Any) -> hal.FencedExecutionResult:
         return self._launched(self.inner.execute_fenced, arguments)
@@ -216,7 +222,7 @@ class _WaitsAlone(FaultyPreparedModel):
     def _require_room(self) -> None:
         self.shared[:] = [one for one in self.shared if one.get_state() == FenceState.UNSIGNALLED]
         if self.shared:
-            raise ServiceError(ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, "an execution waits")
+            raise ServiceError(self.full, "an execution waits")
 
 
 class _RefusesAtLaunch(_HasRoomForOne):
@@ -233,16 +239,34 @@ class _RefusesAtLaunch(_HasRoomForOne):
 
         watched = (*arguments[:-1], Callback())
         super().execute(*watched)
-        if told and told[0] == _too_much(self.inner.version):  # type: ignore[attr-defined]
+        if told and told[0] == self.too_much:
             raise ServiceError(told[0], "busy")
 
 
-def _too_much(version: Version) -> int:
-    return ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT if version >= Version.V1_3 else _GENERAL
+def _with_room_for_one(kind: type[_HasRoomForOne], status: ErrorStatus | None = None) -> FaultySubject:
+    class Model(kind):  # type: ignore[valid-type, misc]
+        full = kind.full if status is None else status
+
+    return faulty_models(Model, shared=lambda: threading.Semaphore(1))
 
 
-def _with_room_for_one(kind: type[_HasRoomForOne]) -> FaultySubject:
-    return faulty_models(kind, shared=lambda: threading.Semaphore(1))
+def _waiting_alone(status: ErrorStatus = ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT) -> FaultySubject:
+    class Model(_WaitsAlone):
+        full = status
+
+    return faulty_models(Model, shared=list)
+
+
+class _Told(hal.PreparedModelCallback):
+    """A client's callback, and the status that it was told."""
+
+    def __init__(self, client: hal.PreparedModelCallback) -> None:
+        self._client = client
+        self.status: int = ErrorStatus.NONE
+
+    def notify(self, status: int, prepared_model: hal.PreparedModel | None) -> None:
+        self.status = status
+        self._client.notify(status, prepared_model)
 
 
 def _with_preemption(strategy: str) -> FaultySubject:
@@ -253,14 +277,16 @@ def _with_preemption(strategy: str) -> FaultySubject:
     return FaultySubject(create)
 
 
-def _with_room_for_models(most: int) -> type[FaultyDevice]:
-    """A device that holds so many prepared models, of all clients together."""
+def _with_room_for_models(
+    most: int, status: ErrorStatus = ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT
+) -> type[FaultyDevice]:
+    """A device that holds so many prepared models, of all clients together. status: as of `shortage`."""
 
     class Device(FaultyDevice):
         def __init__(self, inner: ReferenceDevice) -> None:
             super().__init__(inner)
             self.living: weakref.WeakSet[FaultyPreparedModel] = weakref.WeakSet()
-            self.full = shortage(inner.version, ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT, f"{most} models live")
+            self.full = shortage(inner.version, status, f"{most} models live")
 
         def prepared(
             self, callback: hal.PreparedModelCallback, status: int, prepared_model: hal.PreparedModel | None
@@ -272,6 +298,27 @@ def _with_room_for_models(most: int) -> type[FaultyDevice]:
                 callback.notify(status, wrapped)
             else:
                 callback.notify(self.full.status, None)
+
+    return Device
+
+
+class _FailsToPrepareTheThird(_with_room_for_models(2, _GENERAL)):  # type: ignore[misc]
+    """A device whose third prepared model fails. What is restored needs no room: there it would mean a bad cache."""
+
+    def prepare_model_from_cache(self, *arguments: Any) -> None:
+        self.inner.prepare_model_from_cache(*arguments)
+
+
+def _without_launching_the_third(status: ErrorStatus) -> type[FaultyDevice]:
+    """A device that refuses a third prepared model in the launch as well (NNHAL-PREPARE-006)."""
+
+    class Device(_with_room_for_models(2, status)):  # type: ignore[misc]
+        def prepare_model(self, *arguments: Any) -> None:
+            told = _Told(arguments[-1]) if arguments[-1] is not None else None
+            super().prepare_model(*arguments[:-1], told)
+            # Whatever else fails is no matter of room.
+            if told is not None and told.status == self.full.status and len(self.living) >= 2:
+                raise ServiceError(told.status, "no room")
 
     return Device
 
@@ -316,11 +363,29 @@ VARIANTS = (
             _with_room_for_one(_RefusesAtLaunch), Version.V1_3),
     Variant("room-for-one-for-long", "The same, whose executions end a moment after the call.",
             _with_room_for_one(_HasRoomForOneForLong), Version.V1_3),
-    Variant("waits-alone", "Nothing is executed while a fenced execution waits.",
-            faulty_models(_WaitsAlone, shared=list)),
+    Variant("room-for-one-unavailable", "Executions beside another one find the device unavailable.",
+            _with_room_for_one(_HasRoomForOne, ErrorStatus.DEVICE_UNAVAILABLE)),
+    Variant("room-for-one-general", "Executions beside another one fail.",
+            _with_room_for_one(_HasRoomForOne, _GENERAL)),
+    Variant("room-for-one-launch-unavailable", "Executions beside another one are not launched by a busy device.",
+            _with_room_for_one(_RefusesAtLaunch, ErrorStatus.DEVICE_UNAVAILABLE), Version.V1_3),
+    Variant("room-for-one-launch-1.2", "Executions beside another one are not launched, which is a general failure.",
+            _with_room_for_one(_RefusesAtLaunch), Version.V1_2),
+    Variant("waits-alone", "Nothing is executed while a fenced execution waits.", _waiting_alone()),
+    Variant("waits-alone-unavailable", "The device is unavailable while a fenced execution waits.",
+            _waiting_alone(ErrorStatus.DEVICE_UNAVAILABLE)),
+    Variant("waits-alone-general", "Everything fails while a fenced execution waits.", _waiting_alone(_GENERAL)),
     Variant("room-for-two-models", "A third prepared model is refused.", faulty_device(_with_room_for_models(2))),
     Variant("room-for-two-models-1.2", "The same of HAL 1.2, which can only say that it failed.",
             faulty_device(_with_room_for_models(2)), Version.V1_2),
+    Variant("room-for-two-models-unavailable", "Where two prepared models live, the device is unavailable.",
+            faulty_device(_with_room_for_models(2, ErrorStatus.DEVICE_UNAVAILABLE))),
+    Variant("room-for-two-models-general", "Where two prepared models live, a third preparation fails.",
+            faulty_device(_FailsToPrepareTheThird)),
+    Variant("room-for-two-models-launch", "A third prepared model is refused in the launch as well.",
+            faulty_device(_without_launching_the_third(ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT)), Version.V1_3),
+    Variant("room-for-two-models-launch-1.2", "The same of HAL 1.2, which can only say that it failed.",
+            faulty_device(_without_launching_the_third(_GENERAL)), Version.V1_2),
     Variant("room-for-four-models", "A fifth prepared model is refused.", faulty_device(_with_room_for_models(4)),
             Version.V1_3),
     Variant("room-for-two-operations", "A model of more than two operations is refused when it is prepared.",

@@ -135,7 +135,7 @@ FAULTS = (
     fault("models-released-together", "The release of one prepared model ends all others.", "NNHAL-PREPARE-013",
           "vts.robustness.models.released vts.robustness.clients.one_dies", _ReleaseEndsAll),
     fault("clients-one-only", "Only the app that came first can prepare models.", "NNHAL-QOS-011",
-          "vts.robustness.clients.at_once", FaultySubject(_one_client)),
+          "vts.robustness.clients.at_once", FaultySubject(_one_client), detected_as="quality-warning"),
     fault("clients-share-objects", "An app that guesses the number of another app's model may execute it.",
           "NNHAL-QOS-013 NNHAL-ROBUST-001", "vts.robustness.clients.foreign_objects", _SHARED_OBJECTS),
     fault("leak-descriptor-per-model", "A descriptor is left open for each prepared model.", "NNHAL-ROBUST-005",

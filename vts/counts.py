@@ -13,7 +13,7 @@ from npu_conformance.harness.run.executing.burst import Burst
 from npu_conformance.harness.run.executing.executors import executors
 from npu_conformance.harness.run.executing.launching import Launched
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.enums import DECLINED, ErrorStatus, OperationType
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperationType, busy
 from npu_conformance.specs.neuralnetworks.hal import Execution, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import ExecutionConfig
 from npu_conformance.specs.neuralnetworks.validate import validate_model
@@ -23,6 +23,7 @@ from npu_conformance.vts.lib.addition import POOL, SIZE, Addition, Pair
 from npu_conformance.vts.lib.fenced import FencedFixture, Sum
 from npu_conformance.vts.lib.histories.recipe_models import model_of
 from npu_conformance.vts.lib.histories.recipes import Recipe
+from npu_conformance.vts.lib.load import is_too_much
 from npu_conformance.vts.lib.memory_domains.fixture import Allocation, BufferFixture
 from npu_conformance.vts.lib.preparing import prepared_or_unsupported
 
@@ -54,7 +55,7 @@ def models_alive(context: CaseContext) -> None:
             raise ServiceError(preparation.status or ErrorStatus.NONE, "no model was prepared")
         return preparation.prepared_model
 
-    prepared = [prepared_or_unsupported(context, made[0]), *_as_many(_BEYOND_A_BYTE - 1, make, had=1)]
+    prepared = [prepared_or_unsupported(context, made[0]), *_as_many(context, _BEYOND_A_BYTE - 1, make, had=1)]
     for number, prepared_model in reversed(list(enumerate(prepared))):
         chosen.adds(context, prepared_model, pool, values[number], inputs=1, what=f"model {number} of {len(prepared)}")
 
@@ -176,7 +177,7 @@ def reusable_alive(context: CaseContext) -> None:
     def make(number: int) -> Execution:
         return model.create_reusable_execution(addition.request(pool.memory, start=number * POOL), ExecutionConfig())
 
-    made = _as_many(_REUSABLE, make)
+    made = _as_many(context, _REUSABLE, make)
     for number, execution in reversed(list(enumerate(made))):
         chosen.put(pool, values[number], start=number * POOL)
         execution.execute_synchronously(context.version.unavailable_time)
@@ -205,7 +206,7 @@ def buffers_alive(context: CaseContext) -> None:
     fixture, values = BufferFixture(context, addition.supported(context)), many.pairs(_BEYOND_A_BYTE)
     model, zero, result = fixture.prepare(), fixture.pool(fixture.chosen.packed((0.0, 0.0))), fixture.pool()
     first, wanted = fixture.allocate(model, inputs=(0,)), Allocation((model,), inputs=((0, 0),))
-    living = [first, *_as_many(_TOKENS - 1, lambda _: wanted.ask(fixture.device), had=1)]
+    living = [first, *_as_many(context, _TOKENS - 1, lambda _: wanted.ask(fixture.device), had=1)]
     tokens = {made.token for made in living}
     checks.equal(len(tokens), len(living), "number of tokens of buffers that live")
     for made, value in zip(living, values, strict=False):
@@ -273,7 +274,7 @@ def waiting(context: CaseContext) -> None:
         total.succeeds(one, addition.plus(addition.A, value))
 
 
-def _as_many(number: int, make: Callable[[int], Made], *, had: int = 0) -> list[Made]:
+def _as_many(context: CaseContext, number: int, make: Callable[[int], Made], *, had: int = 0) -> list[Made]:
     """Make so many, or as many as there is room for, at least one. had: that there are already."""
     made: list[Made] = []
     for at in range(number):
@@ -281,6 +282,7 @@ def _as_many(number: int, make: Callable[[int], Made], *, had: int = 0) -> list[
             made.append(make(at))
         except ServiceError as error:
             checks.that(bool(made or had), f"the first of {number}: {error}")
-            checks.status(error.status, DECLINED, f"number {at + had} of {number + had}")
+            if not is_too_much(context, error.status):
+                checks.status(error.status, busy(context.version), f"number {at + had} of {number + had}")
             break
     return made

@@ -193,8 +193,9 @@ def of_rewritten_constants(context: CaseContext) -> None:
             if axes == _ILLEGAL_AXES:
                 _is_certain(context, model, "a transposition")
             else:
-                prepared_model = model_of(context.prepare(model), f"prepareModel of a supported model, axes {axes}")
-                _transposes(context, prepared_model, axes)
+                # None is kept for the next configuration: there need not be room beside it.
+                what = f"prepareModel of a supported model, axes {axes}"
+                _transposes(context, model_of(context.prepare(model), what), axes)
 
 
 def _asked_of_axes(context: CaseContext, model: Model, *, is_legal: bool) -> None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from npu_conformance.harness.judge.origin import is_of_plugin
 from npu_conformance.harness.judge.outcome_table import WAIVABLE
-from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung, NotSupported, Refused
+from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Declined, Failed, Hung, Refused
 from npu_conformance.specs.diagnostics import last_words, stacks
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.errors import DeadObject, InterfaceError, LostObject, NotVisible, Unsupported
@@ -161,7 +161,7 @@ def _of_case_ended(error: CaseEnded) -> OutcomeDetails:
         return OutcomeDetails(error.outcome, str(error), error.expected, error.found, traceback=error.traceback)
     if isinstance(error, Failed):
         return OutcomeDetails(error.outcome, str(error), error.expected, error.found)
-    if isinstance(error, NotSupported):
+    if isinstance(error, Declined):
         return OutcomeDetails(error.outcome, str(error), warning=error.warning)
     return OutcomeDetails(error.outcome, str(error))
 

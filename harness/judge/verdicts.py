@@ -8,6 +8,7 @@ __all__ = [
     "WIRE",
     "CaseEnded",
     "Crashed",
+    "Declined",
     "Disposition",
     "Failed",
     "Hung",
@@ -65,24 +66,28 @@ def breach(problem: str) -> Failed:
     return failure
 
 
-class NotSupported(CaseEnded):
-    """The implementation says, in a way it is allowed to, that it does not support this.
+class Declined(CaseEnded):
+    """Base of what ends a case without a verdict on its rule.
 
-    warning: how it could have said so better, which makes a quality warning; empty where it could not.
+    warning: how the implementation could have said so better, which makes a quality warning; empty where it could not.
     """
-
-    outcome = Outcome.NOT_SUPPORTED
 
     def __init__(self, message: str, warning: str = "") -> None:
         self.warning = warning
         super().__init__(message)
 
 
+class NotSupported(Declined):
+    """The implementation says, in a way it is allowed to, that it does not support this."""
+
+    outcome = Outcome.NOT_SUPPORTED
+
+
 class NoRoom(NotSupported):
     """There was no room for a model: a want of resources, which says nothing about what is supported."""
 
 
-class NotApplicable(CaseEnded):
+class NotApplicable(Declined):
     """The rule does not apply: version, optional feature, transport."""
 
     outcome = Outcome.NOT_APPLICABLE

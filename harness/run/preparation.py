@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import weakref
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,8 +13,9 @@ from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, Hung, NoRoom
+from npu_conformance.harness.run.busy import vagueness
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus, ExecutionPreference, Priority, exhausted
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus, ExecutionPreference, Priority, busy
 from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel, PreparedModelCallback
 from npu_conformance.specs.neuralnetworks.types import (
     NO_DEADLINE,
@@ -46,6 +48,9 @@ class PreparationRecorder(PreparedModelCallback):
     def notify(self, status: int, prepared_model: PreparedModel | None) -> None:
         """Keep the answer."""
         self.answers.append((status, prepared_model))
+        if prepared_model is not None:
+            with contextlib.suppress(TypeError):  # an object of a plug-in need not be one that can be watched
+                _models.append(weakref.ref(prepared_model))
 
     def take_first(self) -> tuple[int, PreparedModel | None]:
         """The first answer, whose model is kept here no longer: a driver may hold its callback for ever."""
@@ -59,8 +64,9 @@ class Preparation(msgspec.Struct, frozen=True):
 
     launch_status: what the call returned. status: the first that the callback received; None where it received none (a
     launch that failed without a notification). recorder: everything that the callback received. others: how many
-    prepared models this process has beside it. is_short: whether the status is that of a want of resources. has_fitted:
-    the subject had room for such a model before, or for this one when it was saved.
+    prepared models this process has beside it. is_short: whether the status may be that of a want of resources, and the
+    launch says no other. warning: how such a status says less than another one would. has_fitted: the subject had room
+    for such a model before, or for this one when it was saved.
     """
 
     launch_status: int
@@ -70,6 +76,7 @@ class Preparation(msgspec.Struct, frozen=True):
     others: int = 0
     is_short: bool = False
     has_fitted: bool = False
+    warning: str = ""
 
 
 def model_of(preparation: Preparation, what: str = "prepareModel of a supported model, notified") -> PreparedModel:
@@ -89,12 +96,13 @@ def model_of(preparation: Preparation, what: str = "prepareModel of a supported 
 def needs_room(preparation: Preparation) -> None:
     """NoRoom where there is none for a supported model, as there need not be (NNHAL-SUPPORT-005).
 
-    Before 1.3 a device can only fail, which means that where it has other models. Since then it may say that it has no
-    room for one model alone, which it could have known before it said that it supports it; but not where it has had
-    room for such a model, so that those that are released keep it.
+    Where it has other models it may say so in any status of a busy device, in the launch as well (NNHAL-PREPARE-006).
+    Since 1.3 it may say that it has no room for one model alone, which it could have known before it said that it
+    supports it; but not where it has had room for such a model, so that those that are released keep it.
     """
     if preparation.others and preparation.is_short:
-        raise NoRoom(f"the device has no room for one more prepared model beside {preparation.others}")
+        beside = f"the device has no room for one more prepared model beside {preparation.others}"
+        raise NoRoom(beside, preparation.warning)
     if preparation.is_short and preparation.status in EXHAUSTED and not preparation.has_fitted:
         raise NoRoom("the device has no room for the model", NO_ROOM)
 
@@ -140,10 +148,11 @@ def prepare(
 ) -> Preparation:
     """Launch a preparation and wait for its answer.
 
-    Raises Hung where it is never notified, Failed where it is twice.
+    Once more where an idle device has had room for such a model, and says that there is none for the moment. Raises
+    Hung where it is never notified, Failed where it is twice.
     """
 
-    def launch() -> None:
+    def launch(recorder: PreparationRecorder) -> None:
         if arguments.with_config:
             device.prepare_model_with_config(model, arguments.config, recorder)
             return
@@ -159,10 +168,13 @@ def prepare(
         )
 
     method = "prepareModelWithConfig" if arguments.with_config else "prepareModel"
-    launch_status = _launch_status(launch)
-    with checks.about("NNHAL-PREPARE-005"):
-        answer = _answer(subject, method, launch_status, recorder)
-    return replace(answer, has_fitted=_has_fitted(subject, model, answer))
+
+    def once(recorder: PreparationRecorder) -> Preparation:
+        with checks.about("NNHAL-PREPARE-005"):
+            answer = _answer(subject, method, _launch_status(partial(launch, recorder)), recorder)
+        return replace(answer, has_fitted=_has_fitted(subject, model, answer))
+
+    return _patiently(once, recorder, arguments.deadline_ns)
 
 
 def prepare_from_cache(
@@ -170,15 +182,29 @@ def prepare_from_cache(
 ) -> Preparation:
     """Do as `prepare` does, by prepareModelFromCache with the cache files of the arguments."""
 
-    def launch() -> None:
+    def launch(recorder: PreparationRecorder) -> None:
         device.prepare_model_from_cache(
             arguments.deadline_ns, arguments.model_cache, arguments.data_cache, arguments.token, recorder
         )
 
-    launch_status = _launch_status(launch)
-    with checks.about("NNHAL-CACHE-023"):
-        answer = _answer(subject, "prepareModelFromCache", launch_status, recorder)
-    return replace(answer, has_fitted=True)
+    def once(recorder: PreparationRecorder) -> Preparation:
+        with checks.about("NNHAL-CACHE-023"):
+            answer = _answer(subject, "prepareModelFromCache", _launch_status(partial(launch, recorder)), recorder)
+        # GENERAL_FAILURE says that nothing can be restored, wherever another status can say that there is no room.
+        return replace(answer, has_fitted=True, is_short=answer.is_short and not answer.warning)
+
+    return _patiently(once, recorder, arguments.deadline_ns)
+
+
+def _patiently(
+    once: Callable[[PreparationRecorder], Preparation], recorder: PreparationRecorder, deadline_ns: int
+) -> Preparation:
+    """Prepare, and once more where that may have been refused for what is over soon (NNHAL-SUPPORT-005)."""
+    answer = once(recorder)
+    is_passing = answer.status == ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT and deadline_ns == NO_DEADLINE
+    if is_passing and answer.has_fitted and not answer.others:
+        return once(PreparationRecorder())
+    return answer
 
 
 def _launch_status(launch: Callable[[], None]) -> int:
@@ -199,12 +225,10 @@ def _answer(subject: SubjectHandle, method: str, launch_status: int, recorder: P
     if len(recorder.answers) > 1:
         raise Failed(f"{method}: expected one notification, found {len(recorder.answers)}", "1", "more")
     status, prepared_model = recorder.take_first() if recorder.answers else (None, None)
-    others = _living()
-    if prepared_model is not None:
-        with contextlib.suppress(TypeError):  # an object of a plug-in need not be one that can be watched
-            _models.append(weakref.ref(prepared_model))
-    is_short = status in exhausted(subject.version)
-    return Preparation(launch_status, status, prepared_model, recorder, others, is_short)
+    others = living_models(prepared_model)
+    is_short = status in busy(subject.version) and launch_status in (ErrorStatus.NONE, status)
+    warning = vagueness(status, subject.version)
+    return Preparation(launch_status, status, prepared_model, recorder, others, is_short, warning=warning)
 
 
 def _has_fitted(subject: SubjectHandle, model: Model, answer: Preparation) -> bool:
@@ -229,6 +253,7 @@ _models: list[weakref.ref[PreparedModel]] = []
 """The prepared models of this process, until nobody has them any more."""
 
 
-def _living() -> int:
+def living_models(apart_from: PreparedModel | None = None) -> int:
+    """How many prepared models this process has, apart from one."""
     _models[:] = [one for one in _models if one() is not None]
-    return len(_models)
+    return sum(one() is not apart_from for one in _models)

@@ -35,9 +35,14 @@ EXHAUSTED = frozenset({ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, ErrorStatus.RES
 """What a want of resources is answered with."""
 
 
-def exhausted(version: Version) -> frozenset[ErrorStatus]:
-    """The same in a version: before 1.3 no status says more than GENERAL_FAILURE (NNHAL-ERROR-002)."""
-    return EXHAUSTED if version >= Version.V1_3 else frozenset({ErrorStatus.GENERAL_FAILURE})
+def busy(version: Version) -> frozenset[ErrorStatus]:
+    """What a device may answer to a valid call beside something else that its client has alive or running.
+
+    The interface text has DEVICE_UNAVAILABLE for a driver that is "offline or busy", and GENERAL_FAILURE for what
+    cannot be launched (NNHAL-EXECUTE-005, NNHAL-PREPARE-006); since 1.3 a driver may say more (NNHAL-QOS-012).
+    """
+    known = {ErrorStatus.DEVICE_UNAVAILABLE, ErrorStatus.GENERAL_FAILURE, *EXHAUSTED}
+    return frozenset(status for status in known if status.since <= version)
 
 
 DECLINED = frozenset({ErrorStatus.GENERAL_FAILURE, *EXHAUSTED})

@@ -7,20 +7,20 @@ import itertools
 from collections.abc import Callable, Sequence
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import Hung, NotSupported
+from npu_conformance.harness.judge.verdicts import Hung, NoRoom
+from npu_conformance.harness.run.busy import vagueness
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions, ExecutionRecorder, timing_rules
 from npu_conformance.harness.run.executing.executors import bind, executors
-from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationRecorder
+from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationRecorder, living_models
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import (
-    EXHAUSTED,
     MAXIMUM_LOOP_TIMEOUT_DURATION_NS,
     ErrorStatus,
     ExecutionPreference,
     Priority,
-    exhausted,
+    busy,
 )
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import NO_DEADLINE, Model, Request
@@ -139,7 +139,7 @@ def _by_notifications(context: CaseContext, prepared_model: PreparedModel, asked
         recorder = ExecutionRecorder()
         arguments = (request, options.measure, NO_DEADLINE, options.loop_timeout, recorder)
         status = status_of(functools.partial(prepared_model.execute, *arguments))
-        if recorders and status in EXHAUSTED:
+        if recorders and status in busy(context.version):
             break
         checks.status(status, {ErrorStatus.NONE}, "execute")
         recorders.append(recorder)
@@ -178,7 +178,7 @@ def other_sizes(context: CaseContext) -> None:
 def preparations_launched_ahead(context: CaseContext) -> None:
     """Four preparations of one model are launched before any is waited for; each gives a model that works."""
     chosen = addition.supported(context)
-    recorders = [PreparationRecorder() for _ in range(_CALLERS)]
+    recorders = [_Recorder() for _ in range(_CALLERS)]
     for recorder in recorders:
         _launch(context, chosen.model(), recorder)
     _prepared_all(context, chosen, recorders)
@@ -188,7 +188,7 @@ def preparations_launched_ahead(context: CaseContext) -> None:
 def preparations_by_several_threads(context: CaseContext) -> None:
     """Four threads prepare one model at once; each gets a model that works."""
     chosen = addition.supported(context)
-    recorders, model = [PreparationRecorder() for _ in range(_CALLERS)], chosen.model()
+    recorders, model = [_Recorder() for _ in range(_CALLERS)], chosen.model()
     _all_end(context, [functools.partial(_launch, context, model, recorder) for recorder in recorders])
     _prepared_all(context, chosen, recorders)
 
@@ -227,13 +227,23 @@ def _all_end(context: CaseContext, calls: list[Callable[[], None]]) -> None:
             raise outcome
 
 
-def _launch(context: CaseContext, model: Model, recorder: PreparationRecorder) -> None:
+class _Recorder(PreparationRecorder):
+    """A callback of one of several preparations. launch_status: what its call returned."""
+
+    launch_status: int = ErrorStatus.NONE
+
+
+def _launch(context: CaseContext, model: Model, recorder: _Recorder) -> None:
+    """Launch a preparation, which may be refused for those before."""
+
     def call() -> None:
         context.device.prepare_model(
             model, ExecutionPreference.FAST_SINGLE_ANSWER, Priority.MEDIUM, NO_DEADLINE, (), (), NO_TOKEN, recorder
         )
 
-    checks.works(call, "prepareModel beside others, returned")
+    recorder.launch_status = status_of(call)
+    allowed = {ErrorStatus.NONE, *busy(context.version)}
+    checks.status(recorder.launch_status, allowed, "prepareModel beside others, returned")
 
 
 def _wait(context: CaseContext, predicate: Callable[[], bool], seconds: float, method: str) -> None:
@@ -243,15 +253,19 @@ def _wait(context: CaseContext, predicate: Callable[[], bool], seconds: float, m
         raise Hung(f"{method} was launched, but not every callback was notified within {seconds:g} s")
 
 
-def _prepared_all(context: CaseContext, chosen: Addition, recorders: list[PreparationRecorder]) -> None:
+def _prepared_all(context: CaseContext, chosen: Addition, recorders: list[_Recorder]) -> None:
     _wait(context, lambda: all(one.answers for one in recorders), context.manifest.deadlines.prepare, "prepareModel")
     for recorder in recorders:
         checks.equal(len(recorder.answers), 1, "number of notifications of one preparation")
-    is_one_served = any(recorder.answers[0][0] == ErrorStatus.NONE for recorder in recorders)
+    others = living_models()
     for number, recorder in enumerate(recorders):
-        ((status, prepared_model),) = recorder.answers
-        if is_one_served and status in exhausted(context.version):
-            raise NotSupported(f"the device has no room for {len(recorders)} prepared models")
+        status, prepared_model = recorder.take_first()
+        if recorder.launch_status != ErrorStatus.NONE:
+            with checks.about("NNHAL-PREPARE-002"):
+                checks.status(status, {recorder.launch_status}, "status notified after a failed launch")
+        if others and status in busy(context.version):
+            full = f"the device has no room for {len(recorders)} prepared models"
+            raise NoRoom(full, vagueness(status, context.version))
         checks.status(status, {ErrorStatus.NONE}, "prepareModel beside others, notified")
         if prepared_model is None:
             checks.fail("prepareModel beside others, notified", "a prepared model", "null")

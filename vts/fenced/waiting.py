@@ -21,7 +21,7 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import A, B
 from npu_conformance.vts.lib.bound_request import bound_request
 from npu_conformance.vts.lib.fenced import BoundModel, FencedFixture, Sum, signal_all
-from npu_conformance.vts.lib.load import too_much
+from npu_conformance.vts.lib.load import is_too_much
 from npu_conformance.vts.lib.preparing import prepared
 from npu_conformance.vts.lib.sums import sum_of
 
@@ -177,7 +177,7 @@ def others_meanwhile(context: CaseContext) -> None:
         with context.configuration(executor):
             other = sum_of(context, fixture.chosen, (-3.0, 1.5))
             execution = bind(context, fixture.prepared_model, other.request, executor=executor)()
-            if execution.status not in too_much(context):
+            if not is_too_much(context, execution.status):
                 other.check(execution, f"{executor} execution beside one that waits")
     launched.settle()
     total.succeeds(launched)

@@ -25,7 +25,7 @@ from npu_conformance.harness.run.executing.launching import (
 from npu_conformance.harness.run.executing.reusable import reusable_execution
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import status_name
-from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus, FenceState
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState, busy
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import Execution, Fence, FencedExecutionResult, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
@@ -123,7 +123,9 @@ class Sum:
         fixture = self._fixture
         model, context = fixture.prepared_model, fixture.context
         launched = launch(context, model, self.request, wait_for, options, settle=settle, held_by=held_by)
-        if fixture.in_flight and launched.status in EXHAUSTED:
+        # One that waits for what has failed fails as well, however busy the device is (NNHAL-FENCED-004).
+        has_failed = any(one is not None and one.get_state() == FenceState.ERROR for one in wait_for)
+        if fixture.in_flight and not has_failed and launched.status in busy(context.version):
             fixture.let_end()
             decline_if_exhausted(context, launched.status)
         if launched.fence is not None:

@@ -7,11 +7,12 @@ from functools import partial
 
 import msgspec
 
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst import Burst
 from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions, config_of
 from npu_conformance.harness.run.executing.executors import bind, executors, run_reusable
-from npu_conformance.harness.run.executing.reusable import reusable_execution, reusable_execution_if_room
+from npu_conformance.harness.run.executing.reusable import reusable_execution
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.hal import Execution as ReusableExecution
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -93,8 +94,8 @@ class _Made:
 
     def _created(self, config: ExecutionConfig) -> ReusableExecution:
         """A new one. Where a device has no room for it, those that were kept make room."""
-        made = reusable_execution_if_room(self._prepared, self._request, config)
-        if made is None:
+        try:
+            return reusable_execution(self._prepared, self._request, config)
+        except NotApplicable:
             self._reusable.clear()
-            made = reusable_execution(self._prepared, self._request, config)
-        return made
+        return reusable_execution(self._prepared, self._request, config)

@@ -9,10 +9,9 @@ from contextlib import contextmanager
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
+from npu_conformance.harness.run.busy import vagueness
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.hal import documented_statuses
-from npu_conformance.specs.versions import Version
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, busy
 from npu_conformance.vts.lib.chain import Runner
 
 _FEW = 16
@@ -73,15 +72,15 @@ def under_load(runners: Sequence[Runner], most: int | None = None) -> Iterator[L
 
     most: how often each runner executes; None for as often as starves nobody.
     """
+    context = runners[0].context
     with ThreadPoolExecutor(len(runners)) as pool:
         load = Load(runners, pool, _few(runners) if most is None else most)
         try:
             yield load
         finally:
             load.stop()
-        allowed = too_much(runners[0].context) | {ErrorStatus.NONE}
-        for status in load.statuses():
-            checks.status(status, allowed, "execution that is part of the load")
+        for status in sorted(set(load.statuses())):
+            succeeds_or_is_too_much(context, status, "execution that is part of the load")
 
 
 def _few(runners: Sequence[Runner]) -> int:
@@ -94,11 +93,18 @@ def _few(runners: Sequence[Runner]) -> int:
 
 def decline_if_exhausted(context: CaseContext, status: int) -> None:
     """NotSupported where a device refuses an execution for those that it has: it need not take several at once."""
-    if status in too_much(context):
-        raise NotSupported("the device takes no execution beside others")
+    if status in busy(context.version):
+        raise NotSupported("the device takes no execution beside others", vagueness(status, context.version))
 
 
-def too_much(context: CaseContext) -> frozenset[ErrorStatus]:
-    """How a version says that it cannot take more: before 1.3 only in general."""
-    letters = "R" if context.version >= Version.V1_3 else "G"
-    return documented_statuses(letters, context.version)
+def succeeds_or_is_too_much(context: CaseContext, status: int, what: str) -> None:
+    """Check that an execution beside others has succeeded, or was refused for them."""
+    if not is_too_much(context, status):
+        checks.status(status, {ErrorStatus.NONE, *busy(context.version)}, what)
+
+
+def is_too_much(context: CaseContext, status: int | None) -> bool:
+    """True where a device may mean that it takes no more beside what it has; a warning where it may mean anything."""
+    if warning := vagueness(status, context.version):
+        context.warn_quality(warning)
+    return status in busy(context.version)

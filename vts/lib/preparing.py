@@ -10,7 +10,7 @@ from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.preparation import model_of
+from npu_conformance.harness.run.preparation import Preparation, model_of, needs_room
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.model_text import operand_type_name, operation_name
@@ -44,8 +44,7 @@ def prepared(
     if supported is None:
         raise NotSupported("the device rejects graphs without inputs")
     preparation = context.prepare(model)
-    with checks.about("NNHAL-PREPARE-004"):
-        checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")
+    is_launched(preparation)
     if preparation.status != ErrorStatus.NONE:
         with checks.about("NNHAL-PREPARE-007"):
             checks.that(preparation.prepared_model is None, "a failed preparation notified a prepared model")
@@ -55,6 +54,14 @@ def prepared(
             open_sizes = " with outputs of unknown size" if unspecified or unranked else ""
             raise NotSupported(f"not supported: {' '.join(names)}{open_sizes}")
     return model_of(preparation)
+
+
+def is_launched(preparation: Preparation) -> None:
+    """See that the preparation of a valid model was launched; NoRoom where that was refused for other models."""
+    if preparation.launch_status != ErrorStatus.NONE and preparation.others:
+        needs_room(preparation)
+    with checks.about("NNHAL-PREPARE-004"):
+        checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")
 
 
 def prepared_or_unsupported(context: CaseContext, model: Model) -> PreparedModel:

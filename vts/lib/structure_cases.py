@@ -13,6 +13,7 @@ from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.vts.lib import aosp_verdict
+from npu_conformance.vts.lib.preparing import is_launched
 from npu_conformance.vts.lib.rejection import (
     REJECTION,
     asked_by_text_alone,
@@ -61,7 +62,7 @@ def answered(context: CaseContext, model: Model, *, is_sound: bool = True) -> No
     """
     answers = checks.works(lambda: context.supported_operations(model), "getSupportedOperations of a valid model")
     preparation = context.prepare(model)
-    checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")
+    is_launched(preparation)
     if is_sound and answers and all(answers):
         try:
             model_of(preparation)

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.busy import vagueness
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.launching import Launched, finish
 from npu_conformance.harness.subject.pools import Pool
-from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, busy
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, Fence, PreparedModel
 from npu_conformance.specs.versions import Version
@@ -41,6 +42,7 @@ class _Chain:
         fences: list[Fence] = [self.fence]
         if self._launched:
             fences = [one.fence for one in self._launched[-1:] if one.fence is not None]
+        version = self.fixture.context.version
         launched = launch_by(
             self.fixture.context,
             self._way,
@@ -50,9 +52,9 @@ class _Chain:
             settle=self.fence.signal,
             held_by=self.fence,
         )
-        if launched.status in EXHAUSTED:
+        if launched.status in EXHAUSTED or (self._launched and launched.status in busy(version)):
             self.fence.signal()
-            raise NotApplicable("the device lets no more executions wait")
+            raise NotApplicable("the device lets no more executions wait", vagueness(launched.status, version))
         checks.status(launched.status, {NONE}, "launch of a fenced execution on a buffer with content")
         self._launched.append(launched)
 

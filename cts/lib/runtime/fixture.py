@@ -19,10 +19,11 @@ from npu_conformance.harness.nnapi import models
 from npu_conformance.harness.nnapi.app import ACTIVATION, VECTOR, App, result_of
 from npu_conformance.harness.nnapi.caller_memory import CallerMemory, PooledMemory, place
 from npu_conformance.harness.nnapi.models import BuiltModel
+from npu_conformance.harness.run.busy import vagueness
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.harness.wire.binding import MethodCall
-from npu_conformance.specs.neuralnetworks.enums import OperationType
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperationType
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.runtime.devices import CPU, MOST_DEVICES
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
@@ -38,6 +39,11 @@ VECTOR_BYTES = 8
 ADDENDS = (struct.pack("<2f", 1, 2), struct.pack("<2f", 10, 20))
 SUM = struct.pack("<2f", 11, 22)
 _EXHAUSTED = (ResultCode.RESOURCE_EXHAUSTED_TRANSIENT, ResultCode.RESOURCE_EXHAUSTED_PERSISTENT)
+_BUSY = {
+    ResultCode.UNAVAILABLE_DEVICE: ErrorStatus.DEVICE_UNAVAILABLE,
+    ResultCode.OP_FAILED: ErrorStatus.GENERAL_FAILURE,
+}
+"""What a runtime says of a driver that has no room beside others, and in what status the driver said so."""
 
 
 class RuntimeApp(App):
@@ -96,8 +102,16 @@ class RuntimeApp(App):
 
         Where the app has named it, there is no other device that the runtime could turn to (FW-PRT-011).
         """
-        if function == "compilation_finish" and result in _EXHAUSTED:
+        if function != "compilation_finish":
+            return
+        if result in _EXHAUSTED:
             raise NotSupported("a driver has no room for one more model")
+        if result in _BUSY and self._has_other_compilations():
+            beside = "a driver has no room for one more model beside those of the app"
+            raise NotSupported(beside, vagueness(_BUSY[ResultCode(result)], self.level))
+
+    def _has_other_compilations(self) -> bool:
+        return [function for function, _ in self._owned].count("compilation_free") > 1
 
     def succeed_each(self, calls: Iterable[MethodCall]) -> list[Any]:
         """Call functions in turn that all have to succeed; returns their answers."""

@@ -6,38 +6,30 @@ import contextlib
 import weakref
 
 from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.busy import vagueness
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED
+from npu_conformance.specs.neuralnetworks.enums import busy
 from npu_conformance.specs.neuralnetworks.hal import Execution, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, Request
+from npu_conformance.specs.versions import Version
+
+_SINCE = Version.FL8
 
 
 def reusable_execution(prepared_model: PreparedModel, request: Request, config: ExecutionConfig) -> Execution:
     """Call createReusableExecution; raises ServiceError where the request is refused.
 
-    NotApplicable where there is no room for one more.
-    """
-    made = reusable_execution_if_room(prepared_model, request, config)
-    if made is None:
-        raise NotApplicable(f"the device has no room for one more reusable execution beside {len(_living)}")
-    return made
-
-
-def reusable_execution_if_room(
-    prepared_model: PreparedModel, request: Request, config: ExecutionConfig
-) -> Execution | None:
-    """Call createReusableExecution; raises ServiceError where the request is refused.
-
-    None where there is no room for one more beside others, as there need not be: createReusableExecution may return
-    RESOURCE_EXHAUSTED, which says nothing of an execution.
+    NotApplicable where there is no room for one more beside others, as there need not be: which of its statuses of a
+    busy device createReusableExecution returns says nothing of an execution.
     """
     _living[:] = [one for one in _living if one() is not None]
     try:
         made = prepared_model.create_reusable_execution(request, config)
     except ServiceError as error:
-        if not _living or error.status not in EXHAUSTED:
+        if not _living or error.status not in busy(_SINCE):
             raise
-        return None
+        full = f"the device has no room for one more reusable execution beside {len(_living)}"
+        raise NotApplicable(full, vagueness(error.status, _SINCE)) from None
     with contextlib.suppress(TypeError):  # an object of a plug-in need not be one that can be watched
         _living.append(weakref.ref(made))
     return made

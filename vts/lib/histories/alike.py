@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import CaseEnded
+from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing import launching
 from npu_conformance.harness.run.executing.burst import Burst
@@ -26,7 +26,7 @@ from npu_conformance.harness.run.executing.execution import (
 )
 from npu_conformance.harness.run.executing.executors import executors
 from npu_conformance.harness.run.executing.launching import Launched
-from npu_conformance.harness.run.executing.reusable import reusable_execution_if_room
+from npu_conformance.harness.run.executing.reusable import reusable_execution
 from npu_conformance.specs.errors import InterfaceError, ServiceError
 from npu_conformance.specs.neuralnetworks import hal
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -34,18 +34,21 @@ from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer
 from npu_conformance.specs.neuralnetworks.types import Request
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.histories.things import Root, signal_open
-from npu_conformance.vts.lib.load import too_much
+from npu_conformance.vts.lib.load import is_too_much
 
 Shape = tuple[int, ...]
 
 
-def reusable_execution(model: hal.PreparedModel, request: Request, options: ExecutionOptions) -> hal.Execution | None:
+def reusable_if_room(
+    context: CaseContext, model: hal.PreparedModel, request: Request, options: ExecutionOptions
+) -> hal.Execution | None:
     """A reusable execution of a request; None where the device has no room for one more beside others."""
-
-    def make() -> hal.Execution | None:
-        return reusable_execution_if_room(model, request, config_of(options))
-
-    return checks.works(make, "createReusableExecution")
+    try:
+        return checks.works(lambda: reusable_execution(model, request, config_of(options)), "createReusableExecution")
+    except NotApplicable as full:
+        if full.warning:
+            context.warn_quality(full.warning)
+        return None
 
 
 class Opened(Protocol):
@@ -81,7 +84,7 @@ def launches(context: CaseContext, launch: Callable[[], object], *, beside: bool
     try:
         launch()
     except ServiceError as error:
-        checks.that(beside and error.status in too_much(context), f"execute: expected success, found {error}")
+        checks.that(beside and is_too_much(context, error.status), f"execute: expected success, found {error}")
         return False
     return True
 

@@ -168,8 +168,9 @@ def late(history: History, chance: random.Random) -> None:
         execution = execute(
             history.context, asked.living.prepared_model, asked.request, measure=False, executor=executor, deadline=past
         )
-    with checks.about("NNHAL-QOS-003"):
-        checks.status(execution.status, LATE, what)
+    if not history.is_refused_for_others(asked, execution):
+        with checks.about("NNHAL-QOS-003"):
+            checks.status(execution.status, LATE, what)
     if execution.status == ErrorStatus.NONE:
         history.judge(asked, execution, measured=False, what=what)
     else:

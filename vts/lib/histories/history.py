@@ -29,7 +29,7 @@ from npu_conformance.vts.lib.histories.options import drawn_beside
 from npu_conformance.vts.lib.histories.recipe_models import model_of
 from npu_conformance.vts.lib.histories.recipes import Recipe
 from npu_conformance.vts.lib.histories.things import Ask, Bound, Held, Living, OpenBurst, Pending, Root, Saved
-from npu_conformance.vts.lib.load import too_much
+from npu_conformance.vts.lib.load import is_too_much
 
 MOST = 6
 """Of each kind that live at once."""
@@ -133,6 +133,8 @@ class History(Told):
                 **drawn_beside(self.version, chance),
             )
             if name == "short" and answer.prepared_model is None:
+                if answer.status not in LATE:
+                    preparation.needs_room(answer)
                 checks.member(answer.status, LATE, "status of a preparation with a deadline")
                 return None
             return self.add(recipe, preparation.model_of(answer))
@@ -194,7 +196,7 @@ class History(Told):
 
     def is_refused_for_others(self, ask: Ask, execution: Execution) -> bool:
         """True where a device takes no execution beside those that it has; what the outputs hold is not known then."""
-        if not (self.pending or self.launched) or execution.status not in too_much(self.context):
+        if not (self.pending or self.launched) or not is_too_much(self.context, execution.status):
             return False
         self.leave_outputs(ask)
         return True

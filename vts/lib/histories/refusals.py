@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.executing import launching
 from npu_conformance.harness.run.executing.executors import bind, execute, executors, naming_buffers, run_reusable
-from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, MISSED, ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, MISSED, ErrorStatus, busy
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.deadlines import LATE, MILLISECOND, deadline
@@ -23,7 +23,7 @@ from npu_conformance.vts.lib.histories.memory import ROWS, rows_of
 from npu_conformance.vts.lib.histories.options import drawn_options
 from npu_conformance.vts.lib.histories.recipes import Recipe
 from npu_conformance.vts.lib.histories.things import Held, Root, signal_open
-from npu_conformance.vts.lib.load import too_much
+from npu_conformance.vts.lib.load import is_too_much
 from npu_conformance.vts.lib.loops import Loop, expect_sooner_than_default
 from npu_conformance.vts.lib.memory_domains.fixture import status_of
 from npu_conformance.vts.lib.structure_models import LOOP
@@ -162,9 +162,10 @@ def refused_launch(history: History, chance: random.Random) -> None:
     request = replace(asked.request, inputs=asked.request.inputs[1:]) if is_wrong else asked.request
     history.say(f"a fenced execution to be refused, {'an input less' if is_wrong else 'a fence in error'}: {asked}")
     launched = launching.launch(history.context, model, request, fences, settle=partial(signal_open, roots))
-    allowed = {*(_INVALID if is_wrong else _IN_ERROR), *(EXHAUSTED if history.pending else ())}
-    with checks.about("NNHAL-FENCED-001" if is_wrong else "NNHAL-FENCED-004"):
-        checks.status(launched.status, allowed, "launch of a fenced execution that is to be refused")
+    allowed = _INVALID if is_wrong else _IN_ERROR
+    if launched.status not in allowed and not (history.pending and is_too_much(history.context, launched.status)):
+        with checks.about("NNHAL-FENCED-001" if is_wrong else "NNHAL-FENCED-004"):
+            checks.status(launched.status, allowed, "launch of a fenced execution that is to be refused")
     signal_open([own])
     history.leave_outputs(asked)
     waiting.finish_early(history, roots[:-1], chance)
@@ -182,8 +183,9 @@ def late_again(history: History, chance: random.Random) -> None:
     what = f"late {executor} execution of {bound.ask}, {'/'.join(limits)}"
     history.say(what)
     execution = run_reusable(history.context, bound.execution, executor, replace(bound.options, **limits))
-    with checks.about("NNHAL-QOS-003"):
-        checks.status(execution.status, LATE, what)
+    if not history.is_refused_for_others(bound.ask, execution):
+        with checks.about("NNHAL-QOS-003"):
+            checks.status(execution.status, LATE, what)
     if execution.status == ErrorStatus.NONE:
         history.judge(bound.ask, execution, measured=bound.options.measure, what=what)
     else:
@@ -206,7 +208,8 @@ def endless_loop(history: History, chance: random.Random) -> None:
     history.say(f"{executor} execution of a loop without end")
     started = time.monotonic()
     execution = bind(history.context, history.looping, request, options, executor)()
-    if execution.status == ErrorStatus.GENERAL_FAILURE or execution.status in too_much(history.context):
+    others = busy(history.version) if history.pending or history.launched else ()
+    if execution.status in {ErrorStatus.GENERAL_FAILURE, *EXHAUSTED, *others}:
         history.known.aborts_loops = execution.status != ErrorStatus.GENERAL_FAILURE
         return
     with checks.about("NNHAL-CONTROLFLOW-011"):

@@ -13,7 +13,7 @@ from npu_conformance.harness.run.executing.executors import bind as bind_once
 from npu_conformance.harness.run.executing.executors import executors, run_reusable
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib.histories import buffers, bursts, caches, disturbances, refusals, waiting
-from npu_conformance.vts.lib.histories.alike import launches, let_go_of_one, only_answer, release, reusable_execution
+from npu_conformance.vts.lib.histories.alike import launches, let_go_of_one, only_answer, release, reusable_if_room
 from npu_conformance.vts.lib.histories.asking import any_model, ask, has_buffers
 from npu_conformance.vts.lib.histories.history import MOST, History
 from npu_conformance.vts.lib.histories.options import drawn_options
@@ -111,7 +111,7 @@ def bind(history: History, chance: random.Random) -> None:
         return
     options = drawn_options(history.version, asked.living.recipe, chance)
     history.say(f"bind {asked}")
-    execution = reusable_execution(asked.living.prepared_model, asked.request, options)
+    execution = reusable_if_room(history.context, asked.living.prepared_model, asked.request, options)
     if execution is not None:
         history.bound.append(Bound(asked, execution, options))
     run_bound(history, chance)

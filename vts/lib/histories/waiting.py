@@ -21,6 +21,7 @@ from npu_conformance.vts.lib.histories.memory import Place, is_input, rows_of
 from npu_conformance.vts.lib.histories.options import drawn_options
 from npu_conformance.vts.lib.histories.recipes import Recipe
 from npu_conformance.vts.lib.histories.things import Ask, Bound, Held, Pending, Root, signal_open
+from npu_conformance.vts.lib.load import is_too_much
 
 _MOST = 8
 """That wait at once."""
@@ -122,7 +123,8 @@ def _launch(
         settle=lambda: signal_open(roots),
         held_by=None if own else roots[0].fence,
     )
-    if launched.status in EXHAUSTED:
+    is_busy = bool(history.pending or history.launched)
+    if launched.status in EXHAUSTED or (is_busy and is_too_much(history.context, launched.status)):
         history.leave_outputs(asked)
         finish_early(history, roots, chance)
         return

@@ -19,7 +19,7 @@ from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.vts.lib.histories.options import drawn_beside
 from npu_conformance.vts.lib.histories.things import Root
-from npu_conformance.vts.lib.load import too_much
+from npu_conformance.vts.lib.load import is_too_much
 from npu_conformance.vts.lib.operation_histories.known_models import KnownModel, Value, arguments_of
 from npu_conformance.vts.lib.operation_histories.memory import Memory, Region
 from npu_conformance.vts.lib.operation_histories.things import Ask, Bound, Held, Living, OpenBurst, Pending, Saved
@@ -161,7 +161,7 @@ class History(Told):
 
     def is_refused(self, ask: Ask, execution: Execution) -> bool:
         """True where a device takes no execution beside those that it has."""
-        if not self.under_way or execution.status not in too_much(self.context):
+        if not self.under_way or not is_too_much(self.context, execution.status):
             return False
         self.leave_outputs(ask)
         return True

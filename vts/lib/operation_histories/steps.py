@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from npu_conformance.harness.run.executing.execution import ExecutionOptions, ExecutionRecorder
 from npu_conformance.harness.run.executing.executors import run_reusable
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts.lib.histories.alike import launches, let_go_of_one, only_answer, release, reusable_execution
+from npu_conformance.vts.lib.histories.alike import launches, let_go_of_one, only_answer, release, reusable_if_room
 from npu_conformance.vts.lib.histories.options import drawn_options
 from npu_conformance.vts.lib.operation_histories import buffers, bursts, caches, failures, waiting
 from npu_conformance.vts.lib.operation_histories.asking import another_example, ask
@@ -86,7 +86,7 @@ def bind(history: History, chance: random.Random) -> None:
         return
     options = drawn_options(history.version, asked.living.known, chance)
     history.say(f"bind {asked}")
-    execution = reusable_execution(asked.living.prepared_model, asked.request, options)
+    execution = reusable_if_room(history.context, asked.living.prepared_model, asked.request, options)
     if execution is not None:
         history.bound.append(Bound(asked, execution, options))
     run_bound(history, chance)

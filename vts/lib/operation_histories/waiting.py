@@ -14,6 +14,7 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.fenced import BoundModel
 from npu_conformance.vts.lib.histories.options import drawn_options
 from npu_conformance.vts.lib.histories.things import Root, signal_open
+from npu_conformance.vts.lib.load import is_too_much
 from npu_conformance.vts.lib.operation_histories.asking import another_example, ask
 from npu_conformance.vts.lib.operation_histories.history import History
 from npu_conformance.vts.lib.operation_histories.things import Ask, Bound, Pending
@@ -70,7 +71,7 @@ def _launch(
         settle=lambda: signal_open(roots),
         held_by=None if own else roots[0].fence,
     )
-    if launched.status in EXHAUSTED:
+    if launched.status in EXHAUSTED or (history.under_way and is_too_much(history.context, launched.status)):
         history.leave_outputs(asked)
         if any(root.is_settled for root in roots):  # the call took so long that others need wait no longer
             settle(history, chance)
