@@ -26,6 +26,7 @@ from npu_conformance.vts.lib.memory_domains.fixture import (
     by_each_executor,
     in_each_type,
     request_of,
+    status_of,
 )
 
 cases = CaseGroup("vts.memory_domains", group=Group.MEMORY)
@@ -202,15 +203,25 @@ def launched_at_once(context: CaseContext) -> None:
     model = fixture.prepare()
     source, target = fixture.allocate(model, inputs=(0, 1)), fixture.allocate(model, inputs=(0,), outputs=(0,))
     fixture.fill(source, A)
-    other, recorders = fixture.pool(fixture.chosen.packed(B)), []
+    other, recorders, status = fixture.pool(fixture.chosen.packed(B)), list[ExecutionRecorder](), int(NONE)
     results = [fixture.pool() for _ in range(_AT_ONCE)]
-    for result in results:
-        for inputs, output in (((source, other), result), ((source, other), target), ((target, other), fixture.pool())):
-            recorders.append(ExecutionRecorder())
-            model.execute(request_of(inputs, (output,)), False, NO_DEADLINE, NO_LOOP_TIMEOUT, recorders[-1])
+    asked = [
+        request_of(inputs, (output,))
+        for result in results
+        for inputs, output in (((source, other), result), ((source, other), target), ((target, other), fixture.pool()))
+    ]
+    for request in asked:
+        recorder = ExecutionRecorder()
+        status = status_of(functools.partial(model.execute, request, False, NO_DEADLINE, NO_LOOP_TIMEOUT, recorder))
+        if status != NONE:
+            break
+        recorders.append(recorder)
     seconds = context.manifest.deadlines.execute * context.manifest.time_scale
     ended = context.subject.wait_until(lambda: all(recorder.answers for recorder in recorders), seconds)
     checks.that(ended, f"executions launched at once: not all were notified within {seconds:g} s")
+    if recorders:
+        decline_if_exhausted(context, status)
+    checks.status(status, {NONE}, "execute")
     for place, result in enumerate(results):
         (answer,) = recorders[3 * place].answers
         if place:
