@@ -36,7 +36,7 @@ from npu_conformance.harness.judge.callback_order import Broken
 from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, ManagerModel
 from npu_conformance.harness.judge.tracked_request import TrackedRequest
 from npu_conformance.harness.subject.handle import SubjectHandle
-from npu_conformance.specs.errors import IllegalArgument, IllegalState
+from npu_conformance.specs.errors import IllegalArgument, IllegalState, ServiceError
 from npu_conformance.specs.npu.manager import ModelLoadStatusListener
 from npu_conformance.specs.npu.types import (
     MAX_PRIORITY,
@@ -145,8 +145,11 @@ class _Play:
         control = self._fixture.control
         match step:
             case Move(app, importance):
-                self._model.importance[self._app(app).uid] = importance
-                return call("setImportance", lambda: control.set_importance(self._app(app).uid, importance))
+                uid = self._app(app).uid
+                answer = call("setImportance", lambda: control.set_importance(uid, importance))
+                if answer == "done":
+                    self._model.importance[uid] = importance
+                return answer
             case Heat(level):
                 self._press("heat", level)
                 return call("setThermalPressure", lambda: control.set_thermal_pressure(level))
@@ -197,7 +200,8 @@ class _Play:
         tracked = TrackedRequest(app.uid, request, self._model.weight(step.size))
         callback = None if step.deaf else app.recorder
         app.hears = True
-        refusals = (IllegalArgument, IllegalState) if is_live else (IllegalArgument,)  # NPU-REQ-012 names no error
+        # NPU-REQ-012 and NPU-REQ-013 name no error.
+        refusals = (IllegalArgument, IllegalState, ServiceError) if is_live or step.deaf else (IllegalArgument,)
         answer = call("requestCanLoadModel", lambda: app.manager.request_can_load_model(request, callback), refusals)
         if answer != "done":
             is_right = not is_size or is_live or step.deaf or not is_ordinary
