@@ -148,8 +148,8 @@ def prepare(
 ) -> Preparation:
     """Launch a preparation and wait for its answer.
 
-    Once more where an idle device has had room for such a model, and says that there is none for the moment. Raises
-    Hung where it is never notified, Failed where it is twice.
+    Once more where an idle device says that there is no room for the moment. Raises Hung where it is never notified,
+    Failed where it is twice.
     """
 
     def launch(recorder: PreparationRecorder) -> None:
@@ -202,7 +202,7 @@ def _patiently(
     """Prepare, and once more where that may have been refused for what is over soon (NNHAL-SUPPORT-005)."""
     answer = once(recorder)
     is_passing = answer.status == ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT and deadline_ns == NO_DEADLINE
-    if is_passing and answer.has_fitted and not answer.others:
+    if is_passing and not answer.others:
         return once(PreparationRecorder())
     return answer
 
