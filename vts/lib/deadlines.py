@@ -66,8 +66,6 @@ def prepare_limited(context: CaseContext, model: Model, name: str, priority: int
     NoRoom where none is needed so long, and there is no room for the model without one either.
     """
     preparation = context.prepare(model, priority=priority, deadline=deadline(name, context.version))
-    if name not in LIMITED and preparation.status == ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT:  # for the moment
-        preparation = context.prepare(model, priority=priority, deadline=deadline(name, context.version))
     if name not in LIMITED and preparation.status in EXHAUSTED:
         needs_room(context.prepare(model, priority=priority))
     _check_preparation(preparation, name, context.version)
