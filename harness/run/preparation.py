@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import weakref
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -148,11 +147,10 @@ def prepare(
 ) -> Preparation:
     """Launch a preparation and wait for its answer.
 
-    Once more where an idle device has had room for such a model, and says that there is none for the moment. Raises
-    Hung where it is never notified, Failed where it is twice.
+    Raises Hung where it is never notified, Failed where it is twice.
     """
 
-    def launch(recorder: PreparationRecorder) -> None:
+    def launch() -> None:
         if arguments.with_config:
             device.prepare_model_with_config(model, arguments.config, recorder)
             return
@@ -168,13 +166,10 @@ def prepare(
         )
 
     method = "prepareModelWithConfig" if arguments.with_config else "prepareModel"
-
-    def once(recorder: PreparationRecorder) -> Preparation:
-        with checks.about("NNHAL-PREPARE-005"):
-            answer = _answer(subject, method, _launch_status(partial(launch, recorder)), recorder)
-        return replace(answer, has_fitted=_has_fitted(subject, model, answer))
-
-    return _patiently(once, recorder, arguments.deadline_ns)
+    launch_status = _launch_status(launch)
+    with checks.about("NNHAL-PREPARE-005"):
+        answer = _answer(subject, method, launch_status, recorder)
+    return replace(answer, has_fitted=_has_fitted(subject, model, answer))
 
 
 def prepare_from_cache(
@@ -182,29 +177,16 @@ def prepare_from_cache(
 ) -> Preparation:
     """Do as `prepare` does, by prepareModelFromCache with the cache files of the arguments."""
 
-    def launch(recorder: PreparationRecorder) -> None:
+    def launch() -> None:
         device.prepare_model_from_cache(
             arguments.deadline_ns, arguments.model_cache, arguments.data_cache, arguments.token, recorder
         )
 
-    def once(recorder: PreparationRecorder) -> Preparation:
-        with checks.about("NNHAL-CACHE-023"):
-            answer = _answer(subject, "prepareModelFromCache", _launch_status(partial(launch, recorder)), recorder)
-        # GENERAL_FAILURE says that nothing can be restored, wherever another status can say that there is no room.
-        return replace(answer, has_fitted=True, is_short=answer.is_short and not answer.warning)
-
-    return _patiently(once, recorder, arguments.deadline_ns)
-
-
-def _patiently(
-    once: Callable[[PreparationRecorder], Preparation], recorder: PreparationRecorder, deadline_ns: int
-) -> Preparation:
-    """Prepare, and once more where that may have been refused for what is over soon (NNHAL-SUPPORT-005)."""
-    answer = once(recorder)
-    is_passing = answer.status == ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT and deadline_ns == NO_DEADLINE
-    if is_passing and answer.has_fitted and not answer.others:
-        return once(PreparationRecorder())
-    return answer
+    launch_status = _launch_status(launch)
+    with checks.about("NNHAL-CACHE-023"):
+        answer = _answer(subject, "prepareModelFromCache", launch_status, recorder)
+    # GENERAL_FAILURE says that nothing can be restored, wherever another status can say that there is no room.
+    return replace(answer, has_fitted=True, is_short=answer.is_short and not answer.warning)
 
 
 def _launch_status(launch: Callable[[], None]) -> int:
