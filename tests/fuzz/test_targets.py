@@ -50,20 +50,20 @@ def model_target(bug: str) -> Iterator[ModelTarget]:
 PLANTED = [
     (
         "zero_point",
-        "getSupportedOperations: raised ValueError at fuzzed_drivers.py:74 in _meet_six: six, which no interface",
+        r"getSupportedOperations: raised ValueError at fuzzed_drivers\.py:\d+ in _meet_six: six, which no interface",
     ),
-    ("answers", "booleans, one an operation, found ("),
-    ("accepts", "of a model that breaks MODEL.O"),
-    ("refuses", "of a valid model of 1 operation (ABS): found INVALID_ARGUMENT"),
+    ("answers", r"booleans, one an operation, found \("),
+    ("accepts", r"of a model that breaks MODEL\.O"),
+    ("refuses", r"of a valid model of 1 operation \(ABS\): found INVALID_ARGUMENT"),
     ("status", "found status 99"),
     ("twice", "prepareModel: expected one notification, found 2"),
 ]
 
 
-@pytest.mark.parametrize(("bug", "text"), PLANTED)
-def test_planted_bugs_of_devices_are_found(bug: str, text: str) -> None:
+@pytest.mark.parametrize(("bug", "told"), PLANTED)
+def test_planted_bugs_of_devices_are_found(bug: str, told: str) -> None:
     with model_target(bug) as target:
-        assert text in str(finding(target, seed=0, runs=4000).ended)
+        assert re.search(told, str(finding(target, seed=0, runs=4000).ended))
 
 
 @pytest.mark.parametrize(
