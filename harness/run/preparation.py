@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -47,9 +48,6 @@ class PreparationRecorder(PreparedModelCallback):
     def notify(self, status: int, prepared_model: PreparedModel | None) -> None:
         """Keep the answer."""
         self.answers.append((status, prepared_model))
-        if prepared_model is not None:
-            with contextlib.suppress(TypeError):  # an object of a plug-in need not be one that can be watched
-                _models.append(weakref.ref(prepared_model))
 
     def take_first(self) -> tuple[int, PreparedModel | None]:
         """The first answer, whose model is kept here no longer: a driver may hold its callback for ever."""
@@ -207,8 +205,9 @@ def _answer(subject: SubjectHandle, method: str, launch_status: int, recorder: P
     if len(recorder.answers) > 1:
         raise Failed(f"{method}: expected one notification, found {len(recorder.answers)}", "1", "more")
     status, prepared_model = recorder.take_first() if recorder.answers else (None, None)
-    others = living_models(prepared_model)
     is_short = status in busy(subject.version) and launch_status in (ErrorStatus.NONE, status)
+    others = living_models(subject) if is_short else 0
+    watch(subject, prepared_model)
     warning = vagueness(status, subject.version)
     return Preparation(launch_status, status, prepared_model, recorder, others, is_short, warning=warning)
 
@@ -231,11 +230,20 @@ def _form(model: Model) -> int:
 
 _fitted: weakref.WeakKeyDictionary[SubjectHandle, set[int]] = weakref.WeakKeyDictionary()
 """The forms of the models that each subject has prepared."""
-_models: list[weakref.ref[PreparedModel]] = []
-"""The prepared models of this process, until nobody has them any more."""
+_models: weakref.WeakKeyDictionary[SubjectHandle, list[weakref.ref[PreparedModel]]] = weakref.WeakKeyDictionary()
+"""The prepared models that this process has of each subject, until nobody has them any more."""
 
 
-def living_models(apart_from: PreparedModel | None = None) -> int:
-    """How many prepared models this process has, apart from one."""
-    _models[:] = [one for one in _models if one() is not None]
-    return sum(one() is not apart_from for one in _models)
+def watch(subject: SubjectHandle, prepared_model: PreparedModel | None) -> None:
+    """Count a model among those that live."""
+    _models[subject] = [one for one in _models.get(subject, ()) if one() is not None]
+    if prepared_model is not None:
+        with contextlib.suppress(TypeError):  # an object of a plug-in need not be one that can be watched
+            _models[subject].append(weakref.ref(prepared_model))
+
+
+def living_models(subject: SubjectHandle) -> int:
+    """How many prepared models this process has of a subject. Those that only hold each other are let go of before."""
+    if any(one() is not None for one in _models.get(subject, ())):
+        gc.collect()
+    return sum(one() is not None for one in _models.get(subject, ()))

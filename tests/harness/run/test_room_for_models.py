@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from npu_conformance.harness.judge.verdicts import Failed, NoRoom
@@ -12,6 +14,7 @@ from npu_conformance.harness.run.preparation import (
     PreparationRecorder,
     living_models,
     model_of,
+    watch,
 )
 from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus, busy
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -60,12 +63,16 @@ def test_another_failure_of_a_supported_model_is_none_of_room(version: Version, 
         model_of(refused(status, version))
 
 
-def test_what_a_recorder_holds_is_alive() -> None:
-    before, recorder = living_models(), PreparationRecorder()
-    recorder.notify(ErrorStatus.NONE, PreparedModel())
-    assert living_models() == before + 1
-    recorder.take_first()
-    assert living_models() == before
+def test_models_of_a_subject_live_until_nobody_has_them(subject: Any) -> None:
+    other = type(subject)()
+    model, in_a_circle = PreparedModel(), PreparedModel()
+    in_a_circle.itself = in_a_circle  # type: ignore[attr-defined]
+    for one in (model, in_a_circle):
+        watch(subject, one)
+    del one, in_a_circle
+    assert (living_models(subject), living_models(other)) == (1, 0)
+    del model
+    assert living_models(subject) == 0
 
 
 def test_there_is_room_for_what_has_fitted() -> None:
