@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -243,7 +242,5 @@ def watch(subject: SubjectHandle, prepared_model: PreparedModel | None) -> None:
 
 
 def living_models(subject: SubjectHandle) -> int:
-    """How many prepared models this process has of a subject. Those that only hold each other are let go of before."""
-    if any(one() is not None for one in _models.get(subject, ())):
-        gc.collect()
+    """How many prepared models this process has of a subject."""
     return sum(one() is not None for one in _models.get(subject, ()))

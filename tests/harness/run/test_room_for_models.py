@@ -65,11 +65,8 @@ def test_another_failure_of_a_supported_model_is_none_of_room(version: Version, 
 
 def test_models_of_a_subject_live_until_nobody_has_them(subject: Any) -> None:
     other = type(subject)()
-    model, in_a_circle = PreparedModel(), PreparedModel()
-    in_a_circle.itself = in_a_circle  # type: ignore[attr-defined]
-    for one in (model, in_a_circle):
-        watch(subject, one)
-    del one, in_a_circle
+    model = PreparedModel()
+    watch(subject, model)
     assert (living_models(subject), living_models(other)) == (1, 0)
     del model
     assert living_models(subject) == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
@@ -194,9 +194,16 @@ class History(Told):
         """True where an execution may leave the shapes of its outputs open, since HAL 1.2 (NNHAL-REQUEST-010)."""
         return self.version >= Version.V1_2 and self.known.finds_shapes is not False
 
-    def is_refused_for_others(self, ask: Ask, execution: Execution) -> bool:
-        """True where a device takes no execution beside those that it has; what the outputs hold is not known then."""
-        if not (self.pending or self.launched) or not is_too_much(self.context, execution.status):
+    def is_refused_for_others(self, ask: Ask, execution: Execution, expected: Collection[int] = ()) -> bool:
+        """True where a device takes no execution beside those that it has; what the outputs hold is not known then.
+
+        expected: the statuses that the execution is to have alone.
+        """
+        if (
+            execution.status in expected
+            or not (self.pending or self.launched)
+            or not is_too_much(self.context, execution.status)
+        ):
             return False
         self.leave_outputs(ask)
         return True

@@ -123,8 +123,8 @@ def contradiction(history: History, chance: random.Random) -> None:
     request = _into(asked.request, index, held, is_said=is_said)
     history.say(f"{executor} execution into {held}, of {held.rows} rows, as output {index}: {asked}")
     execution = execute(history.context, living.prepared_model, request, measure=False, executor=executor)
-    if not history.is_refused_for_others(asked, execution):
-        allowed = _INVALID if is_said else _CONTRADICTED
+    allowed = _INVALID if is_said else _CONTRADICTED
+    if not history.is_refused_for_others(asked, execution, allowed):
         with checks.about("NNHAL-MEMDOMAIN-027" if is_said else "NNHAL-MEMDOMAIN-028"):
             checks.status(
                 execution.status, allowed, f"{executor} execution into {held}, which cannot hold output {index}"
