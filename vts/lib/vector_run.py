@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -193,14 +195,26 @@ class _Runner:
         memory = configuration.memory if constants == BESIDE_INPUTS else ""
         key = (outputs, constants, memory, self._context.restarts)
         if key not in self._prepared:
-            self._prepared[key] = prepared(
+            prepare = partial(
+                prepared,
                 self._context,
                 self._vector,
                 unspecified=outputs == "unspecified",
                 unranked=outputs == "unranked",
                 constants=self._constants(configuration),
             )
+            self._prepared[key] = self._beside_others_or_alone(prepare)
         return self._prepared[key]
+
+    def _beside_others_or_alone(self, prepare: Callable[[], PreparedModel]) -> PreparedModel:
+        """A device may have no room for one more model; where it has none for this one alone, it is no want of room."""
+        try:
+            return prepare()
+        except NoRoom:
+            if not self._prepared:
+                raise
+        self._prepared.clear()
+        return prepare()
 
     def _constants(self, configuration: Configuration) -> PooledConstants | None:
         """How constants get into pools; None where they are in the model."""
