@@ -257,7 +257,6 @@ def _prepared_all(context: CaseContext, chosen: Addition, recorders: list[_Recor
     _wait(context, lambda: all(one.answers for one in recorders), context.manifest.deadlines.prepare, "prepareModel")
     for recorder in recorders:
         checks.equal(len(recorder.answers), 1, "number of notifications of one preparation")
-    for recorder in recorders:
         watch(context.subject, recorder.answers[0][1])
     others = living_models(context.subject)
     for number, recorder in enumerate(recorders):
