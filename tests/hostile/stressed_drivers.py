@@ -32,14 +32,24 @@ _DEADLY = "F libc: Fatal signal 11 (SIGSEGV), code 1 in tid 4711 (npu-helper)"
 
 
 _workers: list[subprocess.Popen[bytes]] = []
+_one_at_a_time = threading.Lock()
 
 
 def _renew_worker() -> None:
-    """Compile in a worker that is ended in order, and replaced, after each model."""
-    for worker in _workers:
-        worker.terminate()
-        worker.wait()
-    _workers[:] = [subprocess.Popen(["sleep", "600"])]
+    """Compile in a worker that is ended in order, and replaced, after each model.
+
+    Only a worker that has answered shows its own command: before, it may be seen on its way from this process to it.
+    """
+    with _one_at_a_time:
+        for worker in _workers:
+            worker.terminate()
+            worker.wait()
+        _workers[:] = [worker := subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)]
+        assert worker.stdin is not None
+        assert worker.stdout is not None
+        worker.stdin.write(b"ready\n")
+        worker.stdin.flush()
+        worker.stdout.readline()
 
 
 class StressedModel(FaultyPreparedModel):
