@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from msgspec.structs import replace
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, Hung, NoRoom
 from npu_conformance.harness.run.busy import vagueness
+from npu_conformance.harness.run.living import MODELS
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus, ExecutionPreference, Priority, busy
 from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel, PreparedModelCallback
@@ -205,8 +205,8 @@ def _answer(subject: SubjectHandle, method: str, launch_status: int, recorder: P
         raise Failed(f"{method}: expected one notification, found {len(recorder.answers)}", "1", "more")
     status, prepared_model = recorder.take_first() if recorder.answers else (None, None)
     is_short = status in busy(subject.version) and launch_status in (ErrorStatus.NONE, status)
-    others = living_models(subject) if is_short else 0
-    watch(subject, prepared_model)
+    others = MODELS.count(subject) if is_short else 0
+    MODELS.add(subject, prepared_model)
     warning = vagueness(status, subject.version)
     return Preparation(launch_status, status, prepared_model, recorder, others, is_short, warning=warning)
 
@@ -229,18 +229,3 @@ def _form(model: Model) -> int:
 
 _fitted: weakref.WeakKeyDictionary[SubjectHandle, set[int]] = weakref.WeakKeyDictionary()
 """The forms of the models that each subject has prepared."""
-_models: weakref.WeakKeyDictionary[SubjectHandle, list[weakref.ref[PreparedModel]]] = weakref.WeakKeyDictionary()
-"""The prepared models that this process has of each subject, until nobody has them any more."""
-
-
-def watch(subject: SubjectHandle, prepared_model: PreparedModel | None) -> None:
-    """Count a model among those that live."""
-    _models[subject] = [one for one in _models.get(subject, ()) if one() is not None]
-    if prepared_model is not None:
-        with contextlib.suppress(TypeError):  # an object of a plug-in need not be one that can be watched
-            _models[subject].append(weakref.ref(prepared_model))
-
-
-def living_models(subject: SubjectHandle) -> int:
-    """How many prepared models this process has of a subject."""
-    return sum(one() is not None for one in _models.get(subject, ()))

@@ -13,7 +13,8 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions, ExecutionRecorder, timing_rules
 from npu_conformance.harness.run.executing.executors import bind, executors
-from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationRecorder, living_models, watch
+from npu_conformance.harness.run.living import MODELS
+from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationRecorder
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import (
     MAXIMUM_LOOP_TIMEOUT_DURATION_NS,
@@ -257,8 +258,8 @@ def _prepared_all(context: CaseContext, chosen: Addition, recorders: list[_Recor
     _wait(context, lambda: all(one.answers for one in recorders), context.manifest.deadlines.prepare, "prepareModel")
     for recorder in recorders:
         checks.equal(len(recorder.answers), 1, "number of notifications of one preparation")
-        watch(context.subject, recorder.answers[0][1])
-    others = living_models(context.subject)
+        MODELS.add(context.subject, recorder.answers[0][1])
+    others = MODELS.count(context.subject)
     for number, recorder in enumerate(recorders):
         status, prepared_model = recorder.take_first()
         if recorder.launch_status != ErrorStatus.NONE:

@@ -88,7 +88,7 @@ def other_deadlines(context: CaseContext) -> None:
     asked, prepared_model = sum_of(context, chosen), chosen.prepared(context)
     for executor in _FORMS:
         with context.configuration(executor):
-            reusable = reusable_execution(prepared_model, asked.request, config_of(ExecutionOptions()))
+            reusable = reusable_execution(context, prepared_model, asked.request, config_of(ExecutionOptions()))
             for deadline in (_PASSED, NO_DEADLINE, _PASSED, NO_DEADLINE):
                 asked.clear()
                 execution = run_reusable(context, reusable, executor, ExecutionOptions(deadline=deadline))
@@ -110,7 +110,7 @@ def open_outputs(context: CaseContext) -> None:
     for name, dimensions in {"size": (0,), "rank": ()}.items():
         with context.configuration(name):
             prepared_model = prepared_or_unsupported(context, with_dimensions(chosen.model(), dimensions))
-            reusable = reusable_execution(prepared_model, asked.request, config_of(ExecutionOptions()))
+            reusable = reusable_execution(context, prepared_model, asked.request, config_of(ExecutionOptions()))
             for turn in range(2):
                 execution = run_reusable(context, reusable, "reusable_fenced", ExecutionOptions())
                 checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "fenced run with an open output")

@@ -116,7 +116,7 @@ def each_run_of_a_reusable(context: CaseContext) -> None:
     """Each run of one reusable execution waits for the fences that it was given."""
     fixture = FencedFixture(context)
     total = fixture.sum()
-    made = reusable_execution(fixture.prepared_model, total.request, config_of(ExecutionOptions()))
+    made = reusable_execution(context, fixture.prepared_model, total.request, config_of(ExecutionOptions()))
     fixture.prepared_model = BoundModel(made)
     for _ in range(3):
         total.clear()

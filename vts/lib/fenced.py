@@ -257,7 +257,7 @@ def launch_by(
     """Launch by one of `fenced_ways`; see launching.launch."""
     asked = options or FencedOptions()
     if way == REUSABLE:
-        reusable = reusable_execution(prepared_model, request, config_of(asked))
+        reusable = reusable_execution(context, prepared_model, request, config_of(asked))
         prepared_model, way = BoundModel(reusable), PLAIN
     asked = replace(asked, form=way)
     return launch(context, prepared_model, request, wait_for, asked, settle=settle, held_by=held_by)

@@ -95,7 +95,7 @@ class _Made:
     def _created(self, config: ExecutionConfig) -> ReusableExecution:
         """A new one. Where a device has no room for it, those that were kept make room."""
         try:
-            return reusable_execution(self._prepared, self._request, config)
+            return reusable_execution(self._context, self._prepared, self._request, config)
         except NotApplicable:
             self._reusable.clear()
-        return reusable_execution(self._prepared, self._request, config)
+        return reusable_execution(self._context, self._prepared, self._request, config)

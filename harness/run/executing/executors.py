@@ -140,7 +140,7 @@ def _bind_reusable(
 ) -> Run:
     """A request may be rejected when bound, or at each execution (NNHAL-EXECUTE-015). executor: see run_reusable."""
     try:
-        reusable = reusable_execution(prepared_model, request, config_of(options))
+        reusable = reusable_execution(context, prepared_model, request, config_of(options))
     except ServiceError as error:
         rejected = Execution(error.status, (), None)
         return lambda: rejected

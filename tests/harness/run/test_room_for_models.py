@@ -8,14 +8,8 @@ import pytest
 
 from npu_conformance.harness.judge.verdicts import Failed, NoRoom
 from npu_conformance.harness.run.busy import VAGUE, vagueness
-from npu_conformance.harness.run.preparation import (
-    NO_ROOM,
-    Preparation,
-    PreparationRecorder,
-    living_models,
-    model_of,
-    watch,
-)
+from npu_conformance.harness.run.living import Living
+from npu_conformance.harness.run.preparation import NO_ROOM, Preparation, PreparationRecorder, model_of
 from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus, busy
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.versions import Version
@@ -63,13 +57,13 @@ def test_another_failure_of_a_supported_model_is_none_of_room(version: Version, 
         model_of(refused(status, version))
 
 
-def test_models_of_a_subject_live_until_nobody_has_them(subject: Any) -> None:
-    other = type(subject)()
-    model = PreparedModel()
-    watch(subject, model)
-    assert (living_models(subject), living_models(other)) == (1, 0)
+def test_things_of_a_subject_live_until_nobody_has_them(subject: Any) -> None:
+    living, other, model = Living(), type(subject)(), PreparedModel()
+    living.add(subject, model)
+    living.add(subject, None)
+    assert (living.count(subject), living.count(other)) == (1, 0)
     del model
-    assert living_models(subject) == 0
+    assert living.count(subject) == 0
 
 
 def test_there_is_room_for_what_has_fitted() -> None:

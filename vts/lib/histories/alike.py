@@ -44,7 +44,9 @@ def reusable_if_room(
 ) -> hal.Execution | None:
     """A reusable execution of a request; None where the device has no room for one more beside others."""
     try:
-        return checks.works(lambda: reusable_execution(model, request, config_of(options)), "createReusableExecution")
+        return checks.works(
+            lambda: reusable_execution(context, model, request, config_of(options)), "createReusableExecution"
+        )
     except NotApplicable as full:
         if full.warning:
             context.warn_quality(full.warning)
