@@ -112,7 +112,7 @@ def add_catalogue_option(parser: argparse.ArgumentParser) -> None:
 def add_selection_options(
     parser: argparse.ArgumentParser,
     metavar: str = "SUITE|ID",
-    targets: str = "suites (vts cts fuzz mlts), case ids or globs",
+    targets: str = "suites (vts cts fuzz mlts), case ids or globs; @FILE stands for the lines of a file",
 ) -> None:
     """Declare which cases are meant. metavar, targets: what the words of the command line are, and their help."""
     parser.add_argument("targets", metavar=metavar, nargs="*", help=targets)

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from npu_conformance.cli.commands._selecting import require_selected
+from npu_conformance.cli.commands._selecting import require_selected, wanted_by
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.report.console import Console, one_place
 from npu_conformance.harness.report.progress import progress_for
 from npu_conformance.harness.run import selection
 from npu_conformance.harness.run.budget import by_worth
-from npu_conformance.harness.run.cases import Case, Scope
+from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.selection import Wanted
 from npu_conformance.harness.run.session import Session, Summary
 from npu_conformance.harness.run.session_options import SessionOptions
@@ -76,8 +76,7 @@ def _select(options: argparse.Namespace, session: Session) -> tuple[list[Case], 
         from npu_conformance.cli.commands import _shards
 
         return _in_order(options, _shards.part(options)), Wanted().described(), None
-    scope = Scope(options.scope)
-    wanted = Wanted(tuple(options.targets), options.expression, scope, tuple(options.vectors), options.shard)
+    wanted = replace(wanted_by(options), shard=options.shard)
     failed_in = None
     if options.last_failed:
         only, failed_in = _earlier(session, wanted)

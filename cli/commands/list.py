@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from npu_conformance.cli.commands._options import add_selection_options
 from npu_conformance.corpus.hazards import hazards_of
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
-from npu_conformance.harness.run.cases import Case, Scope
+from npu_conformance.harness.run.cases import Case
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,10 +26,10 @@ def execute(options: argparse.Namespace) -> int:
     """Print the selected cases in the order of running."""
     if options.update_lock:
         return _update_lock()
-    from npu_conformance.cli.commands._selecting import require_selected
-    from npu_conformance.harness.run.selection import Wanted, select, select_ids
+    from npu_conformance.cli.commands._selecting import require_selected, wanted_by
+    from npu_conformance.harness.run.selection import select, select_ids
 
-    wanted = Wanted(tuple(options.targets), options.expression, Scope(options.scope), tuple(options.vectors))
+    wanted = wanted_by(options)
     if not (options.json or options.long or options.vectors):
         names = select_ids(wanted)
         require_selected(names, wanted)

@@ -20,6 +20,8 @@ from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.versions import Version
 
 _WILD = re.compile(r"[*?]")
+_PART = re.compile(r"[.\[]")
+"""What the parts of an id begin with, but for the first."""
 _MOST_NEAR = 3
 
 
@@ -145,7 +147,9 @@ class _Choice:
 
     def __init__(self, wanted: Wanted) -> None:
         self.wanted = wanted
-        self._targets = [_Target(text) for text in wanted.targets]
+        self._beginnings = {text.rstrip("."): _Target(text) for text in wanted.targets if not _WILD.search(text)}
+        self._globs = {glob(text): _Target(text) for text in wanted.targets if _WILD.search(text)}
+        self._targets = [*self._beginnings.values(), *self._globs.values()]
         self._matches = compile_expression(wanted.expression)
 
     def may_mean(self, prefix: str) -> bool:
@@ -154,9 +158,18 @@ class _Choice:
 
     def means(self, case_id: str) -> bool:
         """True where a target, the expression and the limit mean the id."""
-        meant = [target for target in self._targets if target.means(case_id)]
+        meant = list(self._meaning(case_id))
+        for target in meant:
+            target.has_meaning = True
         only = self.wanted.only
         return bool(meant or not self._targets) and (only is None or case_id in only) and bool(self._matches(case_id))
+
+    def _meaning(self, case_id: str) -> Iterator[_Target]:
+        """The targets that mean the id. Those without a wildcard, of which there may be thousands, are looked up."""
+        if self._beginnings:
+            ends = (*(match.start() for match in _PART.finditer(case_id)), len(case_id))
+            yield from filter(None, (self._beginnings.get(case_id[:end]) for end in ends))
+        yield from (target for pattern, target in self._globs.items() if pattern.fullmatch(case_id))
 
     def takes(self, case_id: str, scope: Scope) -> bool:
         """True where the case is asked for."""
@@ -168,7 +181,7 @@ class _Choice:
         What words do not tell is looked up in the index of ids, so that what has no case that is meant is not imported.
         """
         looks_up = self.wanted.expression or self.wanted.only is not None
-        if looks_up or any(target.is_glob for target in self._targets):
+        if looks_up or self._globs:
             return {name.split(".")[2] for name, _ in index.cases_of(prefix) if self.means(name)}
         named = {target.subject(prefix) for target in self._targets if target.may_mean(prefix)}
         return {name for name in named if name} if named and None not in named else None
@@ -192,10 +205,8 @@ class _Target:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._beginning = text.rstrip(".")
         self.is_glob = _WILD.search(text) is not None
-        self._literal = _WILD.split(self._beginning, maxsplit=1)[0]
-        self._pattern = glob(text)
+        self._literal = _WILD.split(text.rstrip("."), maxsplit=1)[0]
         self.has_meaning = False
 
     def may_mean(self, prefix: str) -> bool:
@@ -211,15 +222,6 @@ class _Target:
             return None
         name, dot, _ = self._literal.removeprefix(f"{prefix}.").partition(".")
         return name if dot or not self.is_glob else None
-
-    def means(self, case_id: str) -> bool:
-        """True where the id is meant."""
-        if self.is_glob:
-            found = self._pattern.fullmatch(case_id) is not None
-        else:
-            found = case_id == self._beginning or case_id.startswith((f"{self._beginning}.", f"{self._beginning}["))
-        self.has_meaning |= found
-        return found
 
     def require_meaning(self) -> None:
         """Refuse a word that means no case: it must be a mistake."""
