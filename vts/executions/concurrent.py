@@ -30,7 +30,7 @@ from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition, Pair
 from npu_conformance.vts.lib.chain import LONG, Chain
 from npu_conformance.vts.lib.deadlines import MILLISECOND
-from npu_conformance.vts.lib.load import decline_if_exhausted
+from npu_conformance.vts.lib.load import decline_if_exhausted, decline_if_some_are_exhausted
 from npu_conformance.vts.lib.loops import Loop, expect_aborted
 from npu_conformance.vts.lib.memory_domains.fixture import status_of
 from npu_conformance.vts.lib.preparing import prepared_or_unsupported
@@ -90,9 +90,9 @@ def launched_ahead(context: CaseContext) -> None:
     for pool, start in zip(pools, starts, strict=True):
         pool.write(0, chain.contents(start))
     asked = [(chain.request(pool), ExecutionOptions()) for pool in pools]
-    for number, execution in enumerate(_by_notifications(context, prepared_model, asked)):
-        if number:
-            decline_if_exhausted(context, execution.status)
+    executions = _by_notifications(context, prepared_model, asked)
+    decline_if_some_are_exhausted(context, [execution.status for execution in executions])
+    for number, execution in enumerate(executions):
         checks.status(execution.status, {ErrorStatus.NONE}, "one of four executions in flight")
         chain.check(bytes(pools[number].read(3 * chain.size, chain.size)), starts[number])
 
@@ -108,9 +108,9 @@ def one_is_aborted(context: CaseContext) -> None:
     options[_ENDLESS] = ExecutionOptions(measure=True, loop_timeout=MILLISECOND)
     asked = [(loop.request, its) for loop, its in zip(loops, options, strict=True)]
     at_once = _by_threads if context.version.is_aidl else _by_notifications
-    for number, execution in enumerate(at_once(context, prepared_model, asked)):
-        if number:
-            decline_if_exhausted(context, execution.status)
+    executions = at_once(context, prepared_model, asked)
+    decline_if_some_are_exhausted(context, [execution.status for execution in executions])
+    for number, execution in enumerate(executions):
         if number == _ENDLESS:
             expect_aborted(execution)
             continue

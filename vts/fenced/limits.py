@@ -157,11 +157,25 @@ def _in_time_behind_a_fence(
         launched.settle()
         status = finish(context, launched).status
         may_be_over = not launched.is_waiting or time.monotonic_ns() - signalled >= _SHORT_NS
+        if status in MISSED | EXHAUSTED and not may_be_over:
+            _require_kept_without_a_wait(context, new, way, options)
         if status not in MISSED | EXHAUSTED or not may_be_over:
             checks.status(status, {ErrorStatus.NONE}, f"execution with a limit of {_SHORT_NS} ns from the signal on")
             work.check()
             return
     raise NotApplicable(f"an execution may take longer than {_SHORT_NS} ns")
+
+
+def _require_kept_without_a_wait(
+    context: CaseContext, new: Callable[[], Sum | _Loop], way: str, options: FencedOptions
+) -> None:
+    """NotApplicable where work that does not wait at all ends so too: to abort by a limit is free (NNHAL-QOS-001)."""
+    for _ in range(_TRIES):
+        work, fence = new(), context.fence()
+        fence.signal()
+        launched = launch_by(context, way, work.prepared_model, work.request, (fence,), options)
+        if finish(context, launched).status in MISSED | EXHAUSTED:
+            raise NotApplicable(f"the device aborts work that has {_SHORT_NS} ns")
 
 
 @cases.case("malformed", "NNHAL-FENCED-001", "NNHAL-FENCED-016", "NNHAL-QOS-008", since=Version.FL5)

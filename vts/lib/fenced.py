@@ -25,7 +25,7 @@ from npu_conformance.harness.run.executing.launching import (
 from npu_conformance.harness.run.executing.reusable import reusable_execution
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import status_name
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState, busy
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus, FenceState, busy
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import Execution, Fence, FencedExecutionResult, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
@@ -58,6 +58,8 @@ class FencedFixture:
         self.prepared_model = prepared_model or self.chosen.prepared(context)
         self.in_flight: list[weakref.ref[Launched]] = []
         """Executions that have been launched and were not seen to end: there may be no room beside them."""
+        self.have_been_together = False
+        """True where there were two of them: a device that begins what it has accepted may find no room for both."""
 
     def let_end(self) -> None:
         """Wait for what is in flight and still known, so that nothing is refused for it in the next case."""
@@ -130,6 +132,7 @@ class Sum:
             decline_if_exhausted(context, launched.status)
         if launched.fence is not None:
             fixture.in_flight.append(weakref.ref(launched))
+            fixture.have_been_together |= len(fixture.in_flight) > 1
         return launched
 
     def end(self, launched: Launched, *, measured: bool = False) -> Outcome:
@@ -151,6 +154,8 @@ class Sum:
     def succeeds(self, launched: Launched, expected: Pair = SUM, *, measured: bool = False) -> Outcome:
         """Wait for the end: status NONE, and the sum is there by then."""
         outcome = self.end(launched, measured=measured)
+        if self._fixture.have_been_together and outcome.status in EXHAUSTED:
+            decline_if_exhausted(self._fixture.context, outcome.status)
         checks.status(outcome.status, {ErrorStatus.NONE}, "fenced execution")
         self.check(expected)
         return outcome

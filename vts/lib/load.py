@@ -97,6 +97,14 @@ def decline_if_exhausted(context: CaseContext, status: int) -> None:
         raise NotSupported("the device takes no execution beside others", vagueness(status, context.version))
 
 
+def decline_if_some_are_exhausted(context: CaseContext, statuses: Sequence[int]) -> None:
+    """NotSupported where a device refuses some of several executions at once: which of them is its choice."""
+    refused = [status for status in statuses if status in busy(context.version)]
+    if len(refused) < len(statuses):
+        for status in refused:
+            decline_if_exhausted(context, status)
+
+
 def succeeds_or_is_too_much(context: CaseContext, status: int, what: str) -> None:
     """Check that an execution beside others has succeeded, or was refused for them."""
     if not is_too_much(context, status):

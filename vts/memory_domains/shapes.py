@@ -6,7 +6,7 @@ A device may decline such buffers, and models whose sizes are not known.
 from __future__ import annotations
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import executors
@@ -43,6 +43,14 @@ def _adds_into(fixture: BufferFixture, model: PreparedModel, target: DeviceBuffe
     shape = (factor * fixture.elements,)
     inputs = [Argument(_pool(fixture, values, factor), shape) for values in (A, B)]
     return fixture.run(model, inputs, (target,)).status
+
+
+def _adds_first(fixture: BufferFixture, model: PreparedModel, target: DeviceBuffer) -> int:
+    """Execute into a buffer for the first time: NotSupported where the device finds no shapes so (NNHAL-SHAPE-009)."""
+    status = _adds_into(fixture, model, target, 1)
+    if status == GENERAL:
+        raise NotSupported("the device does not find out the shape of an output in this way to execute")
+    return status
 
 
 def _holds(fixture: BufferFixture, made: DeviceBuffer, factor: int, what: str) -> None:
@@ -91,6 +99,7 @@ def contradicting_result(fixture: BufferFixture) -> None:
     _needs_open_outputs(fixture)
     model = fixture.prepare(dimensions=(0,))
     made = fixture.allocate(model, inputs=(0,), outputs=(0,), dimensions=(fixture.elements,))
+    checks.status(_adds_first(fixture, model, made), {NONE}, "execution with a result that fits")
     for factor in (2, 3):
         checks.status(_adds_into(fixture, model, made, 1), {NONE}, "execution with a result that fits")
         _holds(fixture, made, 1, "result that fits")
@@ -108,6 +117,7 @@ def resizing(fixture: BufferFixture) -> None:
     _needs_open_outputs(fixture)
     model, size = fixture.prepare(dimensions=(0,)), len(fixture.chosen.packed(A))
     made = fixture.allocate(model, outputs=(0,))
+    checks.status(_adds_first(fixture, model, made), {NONE}, "execution of as many elements as the model has")
     for factor in (1, 3, 2, 64, 1):
         checks.status(
             _adds_into(fixture, model, made, factor), {NONE}, f"execution of {factor * fixture.elements} elements"
@@ -125,6 +135,7 @@ def of_last_output(fixture: BufferFixture) -> None:
     _needs_open_outputs(fixture)
     model = fixture.prepare(dimensions=(0,))
     made = fixture.allocate(model, inputs=(0,), outputs=(0,))
+    checks.status(_adds_first(fixture, model, made), {NONE}, "first execution into the buffer")
     for factor, before in ((1, 2), (2, 1), (1, 2)):
         checks.status(_adds_into(fixture, model, made, factor), {NONE}, "execution into the buffer")
         _is_input_of(fixture, model, made, factor)

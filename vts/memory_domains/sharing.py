@@ -10,13 +10,13 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import ExecutionOptions, ExecutionRecorder
 from npu_conformance.harness.run.executing.executors import bind
-from npu_conformance.specs.errors import InterfaceError, Unsupported
+from npu_conformance.specs.errors import InterfaceError, ServiceError, Unsupported
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import NO_DEADLINE, NO_LOOP_TIMEOUT
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import SIZE, SUM, A, B
-from npu_conformance.vts.lib.load import decline_if_exhausted
+from npu_conformance.vts.lib.load import decline_if_exhausted, decline_if_some_are_exhausted
 from npu_conformance.vts.lib.memory_domains.fixture import (
     GENERAL,
     INVALID,
@@ -222,10 +222,11 @@ def launched_at_once(context: CaseContext) -> None:
     if recorders:
         decline_if_exhausted(context, status)
     checks.status(status, {NONE}, "execute")
-    for place, result in enumerate(results):
-        (answer,) = recorders[3 * place].answers
-        if place:
-            decline_if_exhausted(context, answer.status)
+    for recorder in recorders:
+        checks.equal(len(recorder.answers), 1, "number of notifications of one execution")
+    readers = [recorder.answers[0] for recorder in recorders[::3]]  # others may meet a buffer without content
+    decline_if_some_are_exhausted(context, [answer.status for answer in readers])
+    for result, answer in zip(results, readers, strict=True):
         checks.status(answer.status, {NONE}, "execution that reads a buffer while others do")
         fixture.chosen.check(bytes(result.read(0, SIZE)), SUM, "sum of a buffer that others read")
     _still_works(fixture)
@@ -243,7 +244,10 @@ def readers_at_once(context: CaseContext) -> None:
     for result, copy in zip(results, copies, strict=True):
         calls.append(_adds(model, source, other, result))
         calls.append(functools.partial(source.buffer.copy_to, copy.memory))
-    for outcome in context.run_concurrently(calls * _ROUNDS):
+    outcomes = context.run_concurrently(calls * _ROUNDS)
+    statuses = [outcome.status if isinstance(outcome, ServiceError) else NONE for outcome in outcomes]
+    decline_if_some_are_exhausted(context, statuses)
+    for outcome in outcomes:
         if isinstance(outcome, Unsupported):
             raise outcome
         if isinstance(outcome, InterfaceError):

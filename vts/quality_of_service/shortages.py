@@ -27,7 +27,7 @@ from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, graph, tenso
 cases = CaseGroup("vts.quality_of_service", group=Group.EXECUTION)
 
 _REPEATS = 1 << 20
-_REJECTIONS = "GOR"
+_REJECTIONS = "GAOR"
 _MULTIPLES, _DATA, _OUTPUT, _ROOM = 0, 16, 32, 16
 
 

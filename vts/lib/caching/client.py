@@ -37,11 +37,8 @@ class Client(CacheClient):
 
     def right_or_rejected(self, chain: Chain, preparation: Preparation, what: str) -> None:
         """The preparation was rejected, or gave a model that computes the chain."""
-        needs_room(preparation)
-        if outcome(preparation) == NONE:
+        if outcome(preparation) not in REJECTED:
             self.prepared_right(chain, preparation, what)
-        else:
-            checks.status(outcome(preparation), REJECTED, what)
 
     def saved(self, chain: Chain, token: bytes = TOKEN) -> Cache:
         """A cache from which the chain can be restored. NotSupported for no such chain, NotApplicable for no cache."""

@@ -190,4 +190,4 @@ def _run(history: History, living: Living, chance: random.Random) -> None:
         what = f"execution of {asked}"
         history.say(what)
         execution = execute(history.context, living.prepared_model, asked.request, measure=False)
-        history.judge(asked, execution, measured=False, what=what)
+        history.judge(asked, execution, "synchronous", measured=False, what=what)

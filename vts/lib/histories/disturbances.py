@@ -63,7 +63,7 @@ def request_of_another(history: History, chance: random.Random) -> None:
         history.say(what)
         execution = execute(history.context, living.prepared_model, asked.request, measure=False, executor=executor)
         if living is not other:
-            history.judge(asked, execution, measured=False, what=what)
+            history.judge(asked, execution, executor, measured=False, what=what)
         elif not history.is_refused_for_others(asked, execution):
             with checks.about("NNHAL-REQUEST-001"):
                 checks.status(execution.status, _INVALID, what)
@@ -172,7 +172,7 @@ def late(history: History, chance: random.Random) -> None:
         with checks.about("NNHAL-QOS-003"):
             checks.status(execution.status, LATE, what)
     if execution.status == ErrorStatus.NONE:
-        history.judge(asked, execution, measured=False, what=what)
+        history.judge(asked, execution, executor, measured=False, what=what)
     else:
         # What did not begin has not failed, for AOSP's driver: its buffers keep their content.
         history.leave_outputs(asked)

@@ -39,13 +39,15 @@ class Known(msgspec.Struct):
     """What all histories of a case share.
 
     recipes: those that the device supports, each in its type. waits: how often a call has waited for a fence of the
-    client. finds_shapes: the device executes with outputs whose shapes nobody says, None where that is not known yet.
+    client. finds_shapes: the numbers of outputs, and the ways to execute, with which the device has found shapes that
+    nobody says. declines_shapes: it has declined to with others (NNHAL-SHAPE-009), and is not asked again.
     aborts_loops: it executes a loop without end until its timeout.
     """
 
     recipes: tuple[Recipe, ...]
     waits: int = 0
-    finds_shapes: bool | None = None
+    finds_shapes: set[tuple[int, str]] = msgspec.field(default_factory=set)
+    declines_shapes: bool = False
     aborts_loops: bool = True
 
 
@@ -157,9 +159,9 @@ class History(Told):
         assert values is not None
         return values
 
-    def judge(self, ask: Ask, execution: Execution, *, measured: bool, what: str) -> None:
-        """See that an execution succeeded, and that its outputs are what its inputs give."""
-        if self.is_refused_for_others(ask, execution) or self._is_declined(ask, execution):
+    def judge(self, ask: Ask, execution: Execution, way: str, *, measured: bool, what: str) -> None:
+        """See that an execution succeeded, and that its outputs are what its inputs give. way: to execute."""
+        if self._is_declined(ask, execution, way) or self.is_refused_for_others(ask, execution):
             return
         timing_rules(self.context, execution, measured=measured)
         shape_rules(execution)
@@ -173,14 +175,17 @@ class History(Told):
         recipe = ask.living.recipe
         return [recipe.shape(rows, ask.columns) for rows in recipe.rows(list(ask.rows))]
 
-    def _is_declined(self, ask: Ask, execution: Execution) -> bool:
+    def _is_declined(self, ask: Ask, execution: Execution, way: str) -> bool:
         """True where the device finds no shapes, which it may decline from the first time on (NNHAL-SHAPE-009)."""
-        if not ask.hides_shapes or self.known.finds_shapes:
+        kind = (len(ask.outputs), way)
+        if not ask.hides_shapes or kind in self.known.finds_shapes:
             return False
-        self.known.finds_shapes = execution.status != ErrorStatus.GENERAL_FAILURE
-        if not self.known.finds_shapes:
-            self.leave_outputs(ask)
-        return not self.known.finds_shapes
+        if execution.status != ErrorStatus.GENERAL_FAILURE:
+            self.known.finds_shapes.add(kind)
+            return False
+        self.known.declines_shapes = True
+        self.leave_outputs(ask)
+        return True
 
     @checks.about("NNHAL-SHAPE-002")
     def _judge_shapes(self, ask: Ask, execution: Execution, what: str) -> None:
@@ -192,7 +197,7 @@ class History(Told):
     @property
     def may_hide_shapes(self) -> bool:
         """True where an execution may leave the shapes of its outputs open, since HAL 1.2 (NNHAL-REQUEST-010)."""
-        return self.version >= Version.V1_2 and self.known.finds_shapes is not False
+        return self.version >= Version.V1_2 and not self.known.declines_shapes
 
     def is_refused_for_others(self, ask: Ask, execution: Execution, expected: Collection[int] = ()) -> bool:
         """True where a device takes no execution beside those that it has; what the outputs hold is not known then.

@@ -187,7 +187,7 @@ def late_again(history: History, chance: random.Random) -> None:
         with checks.about("NNHAL-QOS-003"):
             checks.status(execution.status, LATE, what)
     if execution.status == ErrorStatus.NONE:
-        history.judge(bound.ask, execution, measured=bound.options.measure, what=what)
+        history.judge(bound.ask, execution, executor, measured=bound.options.measure, what=what)
     else:
         history.leave_outputs(bound.ask)  # what did not begin has not failed, for AOSP's driver
 

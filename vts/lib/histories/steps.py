@@ -42,7 +42,7 @@ def run(history: History, chance: random.Random) -> None:
     what = f"{executor} execution of {asked}"
     history.say(what)
     execution = bind_once(history.context, asked.living.prepared_model, asked.request, options, executor)()
-    history.judge(asked, execution, measured=options.measure, what=what)
+    history.judge(asked, execution, executor, measured=options.measure, what=what)
 
 
 def in_burst(history: History, chance: random.Random) -> None:
@@ -61,7 +61,7 @@ def in_burst(history: History, chance: random.Random) -> None:
     history.say(what)
     with_config = history.version >= Version.FL8 and chance.random() < 0.3
     execution = burst.burst.execute(asked.request, names, options, with_config=with_config)
-    history.judge(asked, execution, measured=options.measure, what=what)
+    history.judge(asked, execution, "burst", measured=options.measure, what=what)
 
 
 def together(history: History, chance: random.Random) -> None:
@@ -74,7 +74,7 @@ def together(history: History, chance: random.Random) -> None:
         answer = only_answer(history.context, recorder)
         _let_go(history, asked)
         what = f"asynchronous execution of {asked}"
-        history.judge(asked, answer, measured=options.measure, what=what)
+        history.judge(asked, answer, "asynchronous", measured=options.measure, what=what)
     history.launched.clear()
 
 
@@ -130,7 +130,8 @@ def run_bound(history: History, chance: random.Random) -> None:
     limits = drawn_options(history.version, bound.ask.living.recipe, chance)
     options = replace(bound.options, deadline=limits.deadline, duration=limits.duration)
     execution = run_reusable(history.context, bound.execution, executor, options)
-    history.judge(bound.ask, execution, measured=options.measure, what=f"{executor} execution of {bound.ask}")
+    what = f"{executor} execution of {bound.ask}"
+    history.judge(bound.ask, execution, executor, measured=options.measure, what=what)
 
 
 def drop(history: History, chance: random.Random) -> None:

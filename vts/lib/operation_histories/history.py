@@ -145,7 +145,7 @@ class History(Told):
     def judge(self, ask: Ask, execution: Execution, way: str, *, measured: bool) -> None:
         """See that an execution succeeded, and that its outputs are what its inputs give. way: to execute."""
         what = f"{way} execution of {ask}"
-        if self.is_refused(ask, execution) or self._is_declined(ask, execution, way):
+        if self._is_declined(ask, execution, way) or self.is_refused(ask, execution):
             return
         timing_rules(self.context, execution, measured=measured)
         shape_rules(execution)
