@@ -11,6 +11,7 @@ from npu_conformance.faults.fault import FaultySubject, Variant
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.plugin import Context, Subject
 from npu_conformance.specs.versions import Version
 
@@ -78,6 +79,26 @@ class _Queues(FaultyPreparedModel):
         return _OneAfterTheOther(self.inner.create_reusable_execution(request, config), request)
 
 
+class _GivesWay(FaultyPreparedModel):
+    """Has room for one execution, waits a moment before each, and refuses it for another one that comes meanwhile.
+
+    shared: told where one comes.
+    """
+
+    shared: threading.Condition
+    latest = 0
+
+    def execute_synchronously(self, *arguments: Any) -> Result:
+        kind = type(self)
+        with self.shared:
+            kind.latest += 1
+            mine = kind.latest
+            self.shared.notify_all()
+            if self.shared.wait_for(lambda: kind.latest != mine, _A_MOMENT):
+                raise ServiceError(ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, "another one has come")
+        return self.inner.execute_synchronously(*arguments)
+
+
 def _single(context: Context, version: Version) -> Subject:
     return Subject(device=FaultyDevice(ReferenceDevice(context, version)))
 
@@ -90,6 +111,8 @@ VARIANTS = (
     Variant("validates-late", "An invalid request of a reusable execution is refused when it is run.",
             faulty_models(_ValidatesLate)),
     Variant("queues", "Executions at once are done one after the other.", faulty_models(_Queues)),
+    Variant("gives-way-to-the-next", "Of synchronous executions that come at once the last one is not refused.",
+            faulty_models(_GivesWay, shared=threading.Condition)),
     Variant("single-threaded", "One call after the other is taken.", FaultySubject(_single, concurrent_calls=1)),
 )  # fmt: skip
 """Conforming variants at the boundary."""
