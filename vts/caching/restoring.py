@@ -11,6 +11,7 @@ from npu_conformance.harness.run.preparation import PreparationRecorder
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.caching.chains import Chain
 from npu_conformance.vts.lib.caching.client import (
     NONE,
     ONLY_GENERAL,
@@ -200,15 +201,19 @@ def deadline_that_is_over(context: CaseContext) -> None:
     cache = caching.saved(chain)
     for name in ("past", "soon"):
         with context.configuration(name):
-            limit = deadline(name, context.version)
-            limited = caching.restore(cache.handles(), deadline=limit)
-            with checks.about("NNHAL-QOS-015"):
-                checks.status(outcome(limited), LATE, f"prepareModelFromCache, deadline '{name}'")
-            again = caching.restore(cache.handles())
-            wait_until_over(context, limit)
-            for restored in (limited, again):
-                if restored is again or outcome(restored) == NONE:
-                    caching.prepared_right(chain, restored, "prepareModelFromCache, whose deadline is over")
+            _limits_nothing_later(caching, chain, cache, name)
+
+
+def _limits_nothing_later(caching: Client, chain: Chain, cache: Cache, name: str) -> None:
+    limit = deadline(name, caching.context.version)
+    limited = caching.restore(cache.handles(), deadline=limit)
+    with checks.about("NNHAL-QOS-015"):
+        checks.status(outcome(limited), LATE, f"prepareModelFromCache, deadline '{name}'")
+    again = caching.restore(cache.handles())
+    wait_until_over(caching.context, limit)
+    for restored in (limited, again):
+        if restored is again or outcome(restored) == NONE:
+            caching.prepared_right(chain, restored, "prepareModelFromCache, whose deadline is over")
 
 
 def _notified_once(context: CaseContext, recorder: PreparationRecorder) -> None:

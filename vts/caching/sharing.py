@@ -57,15 +57,20 @@ def nearly_alike(context: CaseContext) -> None:
 
 
 def _are_told_apart(caching: Client, one: Sums, other: Sums) -> None:
-    context = caching.context
+    context = caching.context  # no model is kept: there may be no room for another one
     caches = [_saved(caching, sums, token) for sums, token in ((one, TOKEN), (other, OTHER_TOKEN))]
     for sums, cache, token in ((one, caches[0], TOKEN), (other, caches[1], OTHER_TOKEN)):
-        restored = caching.restored(cache.handles(), token)
-        sums.check(context, model_of(restored, "prepareModelFromCache"), "the restored model")
+        model = model_of(caching.restored(cache.handles(), token), "prepareModelFromCache")
+        sums.check(context, model, "the restored model")
+        del model
     # Once more in the files of the first, under a token that neither of them had.
     before = caches[0].contents()
-    again = caching.save(other.model(context.filled_pool), caches[0].handles(), _THIRD_TOKEN)
-    other.check(context, model_of(again, "prepareModel in files of another model"), "the saved model")
+    model = model_of(
+        caching.save(other.model(context.filled_pool), caches[0].handles(), _THIRD_TOKEN),
+        "prepareModel in files of another model",
+    )
+    other.check(context, model, "the saved model")
+    del model
     restored = caching.restored(caches[0].handles(), _THIRD_TOKEN)
     caching.require_saved(restored, caches[0], before)
     other.check(context, model_of(restored, "prepareModelFromCache"), "the model of files used twice")
