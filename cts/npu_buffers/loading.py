@@ -228,7 +228,9 @@ def behind_the_allocations(context: CaseContext) -> None:
         check_errno(app.loaded(identifier, app.segment(_FILE, 5000, 600, second)), [0], "load")
         found = app.content(buffer, PAGE)
         for at, place in ((500, first), (5000, second)):
-            checks.equal(found[place : place + 600], _FILE[at : at + 600], f"bytes from {place} of {first} and {second}")
+            checks.equal(
+                found[place : place + 600], _FILE[at : at + 600], f"bytes from {place} of {first} and {second}"
+            )
         app.free(identifier)
 
 

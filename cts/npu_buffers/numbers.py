@@ -40,7 +40,7 @@ _ODD_SEGMENTS = (
     (0, 1, 1), (1, 1, 2), (2, 3, 3), (3, 5, 5), (5, 100, 7), (7, 1023, PAGE - 1), (PAGE - 1, PAGE, PAGE + 1),
     (PAGE + 1, PAGE + 3, 1), (2 * PAGE - 3, 6, 3 * PAGE - 3), (1, 2 * PAGE + 1, 2 * PAGE - 1),
 )  # fmt: skip
-"""Offsets in the file, lengths, and offsets in the buffer, at bytes where no word, cache line, sector or page begins."""
+"""Offsets in the file, lengths, and offsets in the buffer: most at bytes where no word, sector or page begins."""
 _SEGMENTS = ((0, 16, _BITS_32), (0, 16, _BITS_32 + PAGE - 16), (0, _BITS_32 + 16, 0), (0, 16, (1 << 63) - 8))
 
 
