@@ -123,7 +123,9 @@ def last_of(events: list[Event], notification: Notification) -> Event:
 def _some(events: list[Event], notification: Notification) -> list[Event]:
     found = events_of(events, notification)
     if not found:
-        checks.fail(f"events {[event.notification for event in events]}", f"{notification}", "none")
+        told = [event.notification for event in events]
+        without_pauses(told)
+        checks.fail(f"events {told}", f"{notification}", "none")
     return found
 
 
