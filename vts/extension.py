@@ -229,9 +229,12 @@ def _mapping(context: CaseContext, extension: RegisteredExtension) -> None:
     model = build_model(_first_vector(context, extension), context.version, first_prefix=3).model
     own = model.extension_name_to_prefix
     others = (ExtensionNameAndPrefix(_NOBODYS, 0x300),)
+    between = ExtensionNameAndPrefix(f"{_NOBODYS}.between", 0x301)
     rejected = {
         "name_twice": (*own, ExtensionNameAndPrefix(own[0].name, 0x300)),
+        "name_twice_apart": (*own, between, ExtensionNameAndPrefix(own[0].name, 0x300)),
         "prefix_twice": (*own, ExtensionNameAndPrefix(_NOBODYS, own[0].prefix)),
+        "prefix_twice_apart": (*own, between, ExtensionNameAndPrefix(_NOBODYS, own[0].prefix)),
         "unmapped": (*own[1:], *others),
     }
     for name, mapping in rejected.items():

@@ -23,6 +23,7 @@ from npu_conformance.cts.lib.manager_client import (
     Notification,
     control,
     install_only,
+    is_live,
 )
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.manager_events import without_repetitions
@@ -184,15 +185,28 @@ class ClientApp:
         self.client.request(request, recorder)
         return model
 
-    def granted(self, size: int = LARGE, priority: int = ModelPriority.NORMAL) -> RequestedModel:
+    def asks_again(self, request: ModelLoadRequest, recorder: CallbackRecorder, client: Client | None = None) -> bool:
+        """Submit a live id again, from another process where one is given: whether it is rejected."""
+        asking = client or self.client
+        rejected = is_live(self.fixture.context, lambda: asking.request(request, recorder))
+        process = f"process {asking.pid} of " if asking.pid else ""
+        ending = "rejected" if rejected else "taken"
+        self.fixture.note(f"{process}uid {self.uid} asks again: request {request.id}, size {request.size:d}: {ending}")
+        return rejected
+
+    def granted(
+        self, size: int = LARGE, priority: int = ModelPriority.NORMAL, *, identifier: int | None = None
+    ) -> RequestedModel:
         """Submit a request that has to be granted."""
-        model = self.asks(size, priority)
+        model = self.asks(size, priority, identifier=identifier)
         model.receives(GRANT)
         return model
 
-    def loads(self, size: int = LARGE, priority: int = ModelPriority.NORMAL) -> RequestedModel:
+    def loads(
+        self, size: int = LARGE, priority: int = ModelPriority.NORMAL, *, identifier: int | None = None
+    ) -> RequestedModel:
         """Submit a request that has to be granted, and load."""
-        model = self.granted(size, priority)
+        model = self.granted(size, priority, identifier=identifier)
         model.load()
         return model
 
@@ -294,6 +308,11 @@ class RequestedModel:
         """Check that the last callback is the completion of a cancelled request, once it has come."""
         self.app.fixture.wait(lambda: self.received[-1:] == [CANCELLED])
         checks.equal(self.received[-1:], [CANCELLED], f"the last callback of {self.name}, which its app has cancelled")
+
+    @checks.about("NPU-PRI-013", "NPU-LIF-008")
+    def is_outranked(self) -> None:
+        """Check that a loaded model is asked to unload, since importances have changed: the policy has looked again."""
+        self.receives(GRANT, UNLOAD)
 
     def asked_because(self, reason: UnloadReason) -> None:
         """Warn where the last unload request names another reason; naming none is as good."""

@@ -171,11 +171,15 @@ class ScenarioRunner:
         if found is None and expected != MAX_PRIORITY:
             yield "NPU-PRI-009", f"no config of uid {uid} at the HAL, its importance counts {expected}"
             return
+        may_attribute = uid in self._attributing
+        if found is None and may_attribute and not self._is_told_later(uid):
+            yield "NPU-PRI-006", f"no config of uid {uid} at the HAL, which counts {expected} and may attribute work"
+            return
         found = found or _no_config(uid)
         if found.priority != expected and not (self.model.pressed and found.priority > expected):
             rules = "NPU-PRI-002 NPU-PRI-005"  # it is wrong in the manager, or was not pushed
             yield rules, f"priority {found.priority} of uid {uid} at the HAL, its importance counts {expected}"
-        if found.can_attribute_other_uid != (uid in self._attributing) and not self._is_told_later(uid):
+        if found.can_attribute_other_uid != may_attribute and not self._is_told_later(uid):
             yield "NPU-PRI-011", f"attribution of uid {uid} at the HAL: {found.can_attribute_other_uid}"
         if self._is_wrongly_blocked(uid) and uid not in self._once_blockable:
             rule = "NPU-ACC-009" if uid in self._undeclared else "NPU-ACC-008"

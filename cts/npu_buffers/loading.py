@@ -182,7 +182,8 @@ def weights_of_4_mib(context: CaseContext) -> None:
     request = app.request(1, 4 * MIB, protection=Protection.READ, segment=app.segment(content, 0, 4 * MIB, 0))
     app.need_supported(request)
     buffer = _fitting(app, request)
-    checks.that(app.content(buffer, 4 * MIB) == content, "expected the file's 4 MiB, found other bytes")
+    with checks.about("NPU-BUF-011"):
+        checks.equal(app.content(buffer, 4 * MIB), content, "bytes of the file that were loaded with the allocation")
     app.free(1)
 
 
@@ -195,9 +196,42 @@ def two_halves_of_8_mib(context: CaseContext) -> None:
     request = app.request(1, 2 * half, segment=app.segment(content, 0, half, 0))
     app.need_supported(request)
     buffer = _fitting(app, request)
-    check_errno(app.loaded(1, app.segment(content, half, half, half)), [0], "load of the second half")
-    checks.that(app.content(buffer, 2 * half) == content, "expected the file's 8 MiB, found other bytes")
+    with checks.about("NPU-BUF-011"):
+        check_errno(app.loaded(1, app.segment(content, half, half, half)), [0], "load of the second half")
+        checks.equal(app.content(buffer, 2 * half), content, "bytes of the file, of which each half was loaded alone")
     app.free(1)
+
+
+@cases.case("to_several_places", "NPU-BUF-011", "NPU-BUF-012")
+def to_several_places(context: CaseContext) -> None:
+    """Each load of a small buffer goes to its own place, before or behind the earlier ones, and leaves their bytes."""
+    app = BufferApp(context).supported()
+    for identifier, places in enumerate(((700, 2000, 100, 3000), (3000, 700, 2000, 100), (100, 3000, 2000, 700))):
+        request = app.request(identifier)
+        content = pattern(identifier, PAGE)
+        buffer = app.allocated(request)
+        app.fill(buffer, content)
+        for seed, place in enumerate(places):
+            check_errno(app.loaded(identifier, app.segment(pattern(seed, PAGE), place, 300, place)), [0], "load")
+            content = content[:place] + pattern(seed, PAGE)[place : place + 300] + content[place + 300 :]
+            checks.equal(app.content(buffer, PAGE), content, f"content after loads to {places[: seed + 1]}")
+        app.free(identifier)
+
+
+@cases.case("behind_the_allocations", "NPU-BUF-011", "NPU-BUF-003")
+def behind_the_allocations(context: CaseContext) -> None:
+    """What is loaded later goes to its own place, whatever place the file of the allocation went to."""
+    app = BufferApp(context).supported()
+    for identifier, (first, second) in enumerate(((0, 1000), (1000, 0), (2000, 3000), (3000, 1000))):
+        request = app.request(identifier, segment=app.segment(_FILE, 500, 600, first))
+        buffer = app.allocated(request)
+        check_errno(app.loaded(identifier, app.segment(_FILE, 5000, 600, second)), [0], "load")
+        found = app.content(buffer, PAGE)
+        for at, place in ((500, first), (5000, second)):
+            checks.equal(
+                found[place : place + 600], _FILE[at : at + 600], f"bytes from {place} of {first} and {second}"
+            )
+        app.free(identifier)
 
 
 def _fitting(app: BufferApp, request: AllocRequest) -> NpuBuffer:

@@ -36,6 +36,11 @@ _RANGES = (
 )  # fmt: skip
 """Lengths and offsets that no buffer of two pages has, though one in fewer bits, or the sum of both, may look so."""
 _ODD_RANGES = ((16, 100), (PAGE, 1), (100, PAGE - 50), (1, 3 * PAGE - 1), (2 * PAGE, PAGE - 1), (PAGE + 1, 0))
+_ODD_SEGMENTS = (
+    (0, 1, 1), (1, 1, 2), (2, 3, 3), (3, 5, 5), (5, 100, 7), (7, 1023, PAGE - 1), (PAGE - 1, PAGE, PAGE + 1),
+    (PAGE + 1, PAGE + 3, 1), (2 * PAGE - 3, 6, 3 * PAGE - 3), (1, 2 * PAGE + 1, 2 * PAGE - 1),
+)  # fmt: skip
+"""Offsets in the file, lengths, and offsets in the buffer: most at bytes where no word, sector or page begins."""
 _SEGMENTS = ((0, 16, _BITS_32), (0, 16, _BITS_32 + PAGE - 16), (0, _BITS_32 + 16, 0), (0, 16, (1 << 63) - 8))
 
 
@@ -118,6 +123,27 @@ def segment_beyond_32_bits(context: CaseContext) -> None:
         errno = app.loaded(1, app.segment(pattern(11, PAGE), at, length, to))
         checks.that(errno != 0, f"load of {length} bytes at {at} to {to} of a page: expected an error, found success")
     checks.equal(app.content(buffer, PAGE), pattern(9, PAGE), "content behind rejected loads")
+
+
+@cases.case("segment_at_any_byte", "NPU-BUF-011")
+def segment_at_any_byte(context: CaseContext) -> None:
+    """A segment of any length goes from any byte of a file to any byte of a buffer, with the request and later."""
+    app = BufferApp(context).supported()
+    file = pattern(12, 4 * PAGE)
+    for identifier, (at, length, to) in enumerate(_ODD_SEGMENTS):
+        request = app.request(identifier, LARGEST_PAGE, segment=app.segment(file, at, length, to))
+        if app.supports(request):
+            found = app.content(app.allocated(request), LARGEST_PAGE)[to : to + length]
+            checks.equal(found, file[at : at + length], f"{length} bytes at {at} of a file, allocated to {to}")
+            app.free(identifier)
+    buffer = app.allocated(app.request(len(_ODD_SEGMENTS), LARGEST_PAGE))
+    content = pattern(4, LARGEST_PAGE)
+    app.fill(buffer, content)
+    for at, length, to in _ODD_SEGMENTS:
+        what = f"load of {length} bytes at {at} of a file to {to}"
+        checks.equal(app.loaded(len(_ODD_SEGMENTS), app.segment(file, at, length, to)), 0, f"errno of a {what}")
+        content = content[:to] + file[at : at + length] + content[to + length :]
+        checks.equal(app.content(buffer, LARGEST_PAGE), content, f"content behind a {what}")
 
 
 @cases.case("file_beyond_32_bits", "NPU-BUF-011", "NPU-BUF-003")

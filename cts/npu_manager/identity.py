@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+import itertools
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -16,38 +16,50 @@ from npu_conformance.cts.lib.manager_client import (
     CallbackRecorder,
     Client,
     Notification,
-    is_live,
 )
 from npu_conformance.cts.lib.manager_fixture import LARGE, SMALL, UNLOAD, ManagerFixture, RequestedModel
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.random_search import must
 from npu_conformance.specs.npu.types import Importance
 
 cases = CaseGroup("cts.npu_manager.identity", interface="manager", group=Group.MANAGER_REQUESTS)
 
 FOREGROUND, VISIBLE, CACHED = Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED
-Arrangement = Callable[[ManagerFixture], list[RequestedModel]]
-"""Makes requests, of which the first has the state that matters."""
+_EXTREME_IDS = (0, 2**31 - 1, -(2**31), -1)
 
 
-def _loaded(fixture: ManagerFixture) -> list[RequestedModel]:
-    return [fixture.app(VISIBLE).loads(LARGE)]
+class Arrangement(Protocol):
+    """Makes requests, of which the first has the state that matters. identifier: of each; by default one of its own."""
+
+    def __call__(self, fixture: ManagerFixture, identifier: int | None = None) -> list[RequestedModel]:
+        """Make them."""
 
 
-def _asked(fixture: ManagerFixture) -> list[RequestedModel]:
-    held, wanted = fixture.app(CACHED).loads(LARGE), fixture.app(FOREGROUND).asks(LARGE)
+def _granted(fixture: ManagerFixture, identifier: int | None = None) -> list[RequestedModel]:
+    return [fixture.app(VISIBLE).granted(LARGE, identifier=identifier)]
+
+
+def _loaded(fixture: ManagerFixture, identifier: int | None = None) -> list[RequestedModel]:
+    return [fixture.app(VISIBLE).loads(LARGE, identifier=identifier)]
+
+
+def _asked(fixture: ManagerFixture, identifier: int | None = None) -> list[RequestedModel]:
+    held = fixture.app(CACHED).loads(LARGE, identifier=identifier)
+    wanted = fixture.app(FOREGROUND).asks(LARGE, identifier=identifier)
     held.receives(GRANT, UNLOAD)
     wanted.receives(WAIT)
     return [held, wanted]
 
 
-def _waiting(fixture: ManagerFixture) -> list[RequestedModel]:
-    return _asked(fixture)[::-1]
+def _waiting(fixture: ManagerFixture, identifier: int | None = None) -> list[RequestedModel]:
+    return _asked(fixture, identifier)[::-1]
 
 
-def _parked(fixture: ManagerFixture) -> list[RequestedModel]:
-    held, parked = fixture.app(FOREGROUND).loads(LARGE), fixture.app(CACHED).asks(LARGE)
+def _parked(fixture: ManagerFixture, identifier: int | None = None) -> list[RequestedModel]:
+    held = fixture.app(FOREGROUND).loads(LARGE, identifier=identifier)
+    parked = fixture.app(CACHED).asks(LARGE, identifier=identifier)
     parked.receives(PARKED)
     return [parked, held]
 
@@ -64,19 +76,34 @@ def _declare_live_id(name: str, arrange: Arrangement) -> None:
     @cases.case(f"live_id_{name}", "NPU-REQ-012", "NPU-REQ-011", "NPU-POL-010")
     def live_id(context: CaseContext) -> None:
         """An id that is submitted again in whatever state leaves no budget taken once the requests have ended."""
-        models = arrange(ManagerFixture(context))
-        first = models[0]
-        before = first.received
-        rejected = is_live(
-            context, partial(first.app.client.request, replace(first.request, size=SMALL), CallbackRecorder())
-        )
+        _judge_live_id(arrange(ManagerFixture(context)))
+
+
+def _judge_live_id(models: list[RequestedModel], client: Client | None = None) -> None:
+    """Submit the id of the first request again: a request that is rejected leaves no trace, one that is taken no room.
+
+    client: another process that does so.
+    """
+    first, recorder = models[0], CallbackRecorder()
+    before = first.received
+    again = first.request if client is not None else replace(first.request, size=SMALL)
+    rejected = first.app.asks_again(again, recorder, client)
+    with checks.about("NPU-REQ-011" if rejected else "NPU-REQ-012"):
         if rejected:
             first.receives(*before)
         for model in models:
             model.cancel()
         if rejected:
+            _hears_nothing(first, recorder)
             first.receives(*before, CANCELLED)
-        first.app.granted(LARGE)
+            _hears_nothing(first, recorder)
+    first.app.granted(LARGE)
+
+
+def _hears_nothing(live: RequestedModel, recorder: CallbackRecorder) -> None:
+    found = [event.notification for event in recorder.events]
+    what = f"callbacks at the object of a request that was rejected, as {live.name} is live"
+    must(lambda: checks.equal(found, [], what), live.app.fixture.steps)
 
 
 for _name, _arrange in _STATES.items():
@@ -89,17 +116,9 @@ def live_id_of_another_process(context: CaseContext) -> None:
     for arrange in _STATES.values():
         fixture = ManagerFixture(context)
         models = arrange(fixture)
-        first = models[0]
-        before, recorder = first.received, CallbackRecorder()
-        other = Client(context, first.app.uid, 5002)
+        other = Client(context, models[0].app.uid, 5002)
         fixture.clients.append(other)
-        rejected = is_live(context, partial(other.request, first.request, recorder))
-        for model in models:
-            model.cancel()
-        if rejected:
-            first.receives(*before, CANCELLED)
-            checks.equal(recorder.events, [], "callbacks of a request that was rejected")
-        first.app.granted(LARGE)
+        _judge_live_id(models, other)
 
 
 @cases.case("listener_of_an_earlier_decision", "NPU-LIF-004", "NPU-LIF-009", "NPU-LIF-010")
@@ -189,3 +208,52 @@ def cancelled_by_another_process(context: CaseContext) -> None:
         other.manager.cancel_model_load(model.request)
         model.receives(*before, CANCELLED)
         checks.equal(other.recorder.events, [], "callbacks at a process that made no request")
+
+
+@cases.case("extreme_ids_cancelled", "NPU-REQ-007", "NPU-LIF-011", "NPU-LIF-012", "NPU-POL-010")
+def extreme_ids_cancelled(context: CaseContext) -> None:
+    """A request with the id 0, or the least or largest one, is cancelled in every state, and leaves no budget taken."""
+    for identifier, arrange in itertools.product(_EXTREME_IDS, (_granted, *_STATES.values())):
+        models = arrange(ManagerFixture(context), identifier)
+        for model in models:
+            before = model.received if model is models[0] else []
+            model.cancel()
+            if before:
+                model.receives(*before, CANCELLED)
+        models[0].app.granted(LARGE)
+
+
+@cases.case("extreme_ids_again", "NPU-REQ-012", "NPU-REQ-007", "NPU-REQ-011", "NPU-POL-010")
+def extreme_ids_again(context: CaseContext) -> None:
+    """Such an id is live as any other: one that is submitted again takes no budget, in whatever state."""
+    for identifier, arrange in itertools.product(_EXTREME_IDS, _STATES.values()):
+        _judge_live_id(arrange(ManagerFixture(context), identifier))
+
+
+@cases.case("extreme_ids_loaded", "NPU-REQ-007", "NPU-LIF-007", "NPU-LIF-008", "NPU-LIF-009", "NPU-LIF-010")
+def extreme_ids_loaded(context: CaseContext) -> None:
+    """Such a request is granted when its time comes, loaded, asked to unload, and completed."""
+    arrangements: tuple[tuple[Arrangement, Notification], ...] = ((_waiting, WAIT), (_parked, PARKED))
+    for identifier, (arrange, decision) in itertools.product(_EXTREME_IDS, arrangements):
+        fixture = ManagerFixture(context)
+        model, held = arrange(fixture, identifier)
+        held.unload()
+        model.receives(decision, GRANT)
+        model.load()
+        model.app.moves(CACHED)
+        wanted = fixture.app(FOREGROUND).asks(LARGE, identifier=identifier)
+        model.receives(decision, GRANT, UNLOAD)
+        model.unload()
+        model.receives(decision, GRANT, UNLOAD, COMPLETE)
+        wanted.receives(WAIT, GRANT)
+
+
+@cases.case("extreme_ids_of_the_dead", "NPU-REQ-007", "NPU-LIF-019", "NPU-POL-010")
+def extreme_ids_of_the_dead(context: CaseContext) -> None:
+    """Such a request vanishes with its client in every state, and its room with it."""
+    for identifier, arrange in itertools.product(_EXTREME_IDS, (_granted, *_STATES.values())):
+        fixture = ManagerFixture(context)
+        other = fixture.app(CACHED)
+        for model in arrange(fixture, identifier):
+            model.app.dies()
+        other.granted(LARGE, identifier=identifier)

@@ -248,7 +248,7 @@ def update_is_pushed_first(context: CaseContext) -> None:
         received = sum(len(client.recorder.events) for client in fixture.clients)
         before = len(hal.pushes)
         fixture.control.update_app(app.uid, False, 36)
-        held.receives(GRANT, UNLOAD)
+        held.is_outranked()
         wanted.receives(PARKED, WAIT)
         checks.equal(hal.received_at_push[before : before + 1], [received], "callbacks before the push of an update")
 
@@ -265,7 +265,7 @@ def declares_again_while_it_waits(context: CaseContext) -> None:
     wanted = app.asks(LARGE)
     wanted.receives(PARKED)
     fixture.control.update_app(app.uid, True, 36)
-    held.receives(GRANT, UNLOAD)
+    held.is_outranked()
     wanted.receives(PARKED, WAIT)
 
 

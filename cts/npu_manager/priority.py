@@ -75,7 +75,7 @@ def pushed_before_policy(context: CaseContext) -> None:
         received = sum(len(client.recorder.events) for client in fixture.clients)
         before = len(hal.pushes)
         riser.moves(FOREGROUND)
-        held.receives(GRANT, UNLOAD)
+        held.is_outranked()
         parked.receives(PARKED, WAIT)
         hal.expect(riser.uid, FOREGROUND)
         checks.equal(hal.received_at_push[before], received, "callbacks that apps had got when the change was pushed")
@@ -101,7 +101,7 @@ def table_after_death(context: CaseContext) -> None:
         first.expect(holder.uid, VISIBLE)
         fixture.control.kill_hal()
         holder.moves(CACHED)
-        held.receives(GRANT, UNLOAD)
+        held.is_outranked()
         with _next_hal(fixture) as second:
             _judge_first_table(second, {holder: CACHED, waiter: VISIBLE})
             checks.that(second.callback is not None, "expected the callback registered with the new HAL, found none")

@@ -129,7 +129,7 @@ def parked_stays(context: CaseContext) -> None:
     last.receives(PARKED)
 
 
-@cases.case("granted_then_outranked", "NPU-LIF-011", "NPU-PRI-013", "NPU-POL-014")
+@cases.case("granted_then_outranked", "NPU-PRI-013", "NPU-POL-014", "NPU-LIF-011")
 def granted_then_outranked(context: CaseContext) -> None:
     """A granted request that is not loaded is cancelled when a re-evaluation prefers a stronger app's."""
     fixture = ManagerFixture(context)

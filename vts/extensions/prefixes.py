@@ -202,12 +202,15 @@ def bijection(context: CaseContext) -> None:
     models.need(context, FIBONACCI)
     model = models.fibonacci(5, _LENGTH)
     own, again = model.extension_name_to_prefix, ExtensionNameAndPrefix(FIBONACCI, 6)
+    between = ExtensionNameAndPrefix("com.npu_conformance.between", 7)
     doubled = {
         "name_twice": (*own, again),
         "name_twice_unused_first": (again, *own),
+        "name_twice_apart": (*own, between, again),
         "entry_twice": (*own, *own),
         "prefix_twice": (*own, *models.mapping(unknown=5)),
         "prefix_twice_own_last": (*models.mapping(unknown=5), *own),
+        "prefix_twice_apart": (*own, between, *models.mapping(unknown=5)),
     }
     for name, mapping in doubled.items():
         with context.configuration(name):

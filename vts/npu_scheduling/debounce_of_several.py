@@ -9,13 +9,23 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.lib.npu_scheduling.apps import App
-from npu_conformance.vts.lib.npu_scheduling.events import UNDISTURBED, Recorder, now_ms, without_pauses
+from npu_conformance.vts.lib.npu_scheduling.events import (
+    REQUESTED,
+    STARTED,
+    UNDISTURBED,
+    USER,
+    Recorder,
+    now_ms,
+    without_pauses,
+)
 from npu_conformance.vts.lib.npu_scheduling.fixture import SLACK_MS, SchedulingFixture, config, scheduling_fixture
 
 cases = CaseGroup("vts.npu_scheduling.debounce", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
 _OTHER_UID = 42
 _DISTANT_MS, _SOON_MS = 10_000, 3000
+_SHORTLY_MS = 5
+"""Less than an inference."""
 
 
 @cases.case("other_uid_between", "NPU-HAL-026")
@@ -124,6 +134,49 @@ def another_waits(context: CaseContext) -> None:
         npu.settle()
         found = [event_type for event_type, _ in without_pauses(weak.received()[seen:])]
         checks.equal(found, ["requested", "started", "ended"], f"events of uid {weak.uid}, without pauses")
+
+
+@cases.case("ended_together", "NPU-HAL-026", "NPU-HAL-019", "NPU-HAL-024")
+def ended_together(context: CaseContext) -> None:
+    """Works of two uids on two devices, which begin and end in the same milliseconds, have all their events each."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        apps = [npu.app(npu.camera), npu.app(npu.assistant)]
+        runs = [InferenceRun(device_number=number) for number in (0, 1)]
+        if not all(apps[0].ends(run) for run in runs):
+            raise NotApplicable("there is one device")
+        npu.settle()
+        npu.register_recorder()
+        for first, second in (apps, apps[::-1]):
+            seen = {app: len(app.events()) for app in apps}
+            first.start(runs[0])
+            second.start(runs[1])
+            npu.settle()
+            for app in apps:
+                received = without_pauses(app.received()[seen[app] :])
+                checks.equal(received, list(UNDISTURBED), f"events of uid {app.uid}, beside like work of another")
+
+
+@cases.case("cancelled_together", "NPU-HAL-026", "NPU-HAL-030", "NPU-HAL-024")
+def cancelled_together(context: CaseContext) -> None:
+    """Works of two uids that are cancelled in one millisecond, of which one may have waited, both end as that."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        apps = [npu.app(npu.camera), npu.app(npu.assistant)]
+        npu.register_recorder()
+        for place, first in enumerate((*apps, *apps)):
+            other = apps[first is apps[0]]
+            seen = {app: len(app.events()) for app in apps}
+            npu.let_begin(first, first.start_on_first(), seen[first])
+            other.start_on_first()
+            npu.pass_ms(_SHORTLY_MS)
+            for app in (first, other) if place < len(apps) else (other, first):
+                app.cancel()
+            npu.settle()
+            for app in apps:
+                received = app.received()[seen[app] :]
+                allowed = ([REQUESTED, STARTED, USER], [REQUESTED, USER])[: 1 + (app is other)]
+                checks.member(received, allowed, f"events of uid {app.uid}, cancelled as another was")
 
 
 @cases.case("not_by_the_original_uid", "NPU-HAL-026")

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import IllegalArgument
-from npu_conformance.specs.npu.types import MAX_PRIORITY, ROOT_UID, SHELL_UID, SYSTEM_UID, SchedulingConfig
+from npu_conformance.specs.npu.types import (
+    DEBOUNCE_DURATION_MS,
+    MAX_PRIORITY,
+    ROOT_UID,
+    SHELL_UID,
+    SYSTEM_UID,
+    SchedulingConfig,
+)
 from npu_conformance.specs.npu.workload import InferenceRun
+from npu_conformance.vts.lib.npu_scheduling.apps import App
 from npu_conformance.vts.lib.npu_scheduling.fixture import GALLERY, SchedulingFixture, config, scheduling_fixture
 from npu_conformance.vts.lib.npu_scheduling.scenario import UIDS_OF_A_USER
 
@@ -93,6 +103,48 @@ def set_during_work(context: CaseContext) -> None:
             change()
             npu.settle()
             _expect(npu, camera=expected)
+
+
+@cases.case("changed_before_the_end_is_told", "NPU-HAL-008", "NPU-HAL-024")
+def changed_before_the_end_is_told(context: CaseContext) -> None:
+    """While the debounce time withholds an end configs may change: it has the priority of its work all the same."""
+    with scheduling_fixture(context) as npu:
+        camera = npu.app(npu.camera)
+        _changes_behind_work(npu, camera, InferenceRun(job_priority=50), config(camera.uid, 100))
+
+
+@cases.case("changed_before_the_end_for_another", "NPU-HAL-008", "NPU-HAL-014", "NPU-HAL-024")
+def changed_before_the_end_for_another(context: CaseContext) -> None:
+    """So it has where the work was done for another uid, whose config changes, or the submitter's."""
+    with scheduling_fixture(context) as npu:
+        camera = npu.app(npu.camera)
+        for original in (config(npu.assistant, 300), config(npu.gallery, 500)):
+            others = (config(camera.uid, 100, attribute=True), original)
+            _changes_behind_work(npu, camera, InferenceRun(50, npu.assistant), *others)
+
+
+def _changes_behind_work(npu: SchedulingFixture, app: App, run: InferenceRun, *configs: SchedulingConfig) -> None:
+    """Work under these configs, change them within the debounce time, and see that the end has what the request had."""
+    npu.need_virtual_clock()
+    npu.register_recorder()
+    weaker = tuple(replace(one, priority=one.priority + 400) for one in configs)
+    changes: dict[str, Callable[[], None]] = {
+        "all are updated": lambda: npu.update(*weaker),
+        "the last one is updated": lambda: npu.update(weaker[-1]),
+        "all are replaced": lambda: npu.configure(*weaker),
+        "all are cleared": npu.configure,
+    }
+    for change, do in changes.items():
+        npu.configure(*configs)
+        seen = len(app.events())
+        app.works(run, step_ms=1)
+        npu.pass_ms(DEBOUNCE_DURATION_MS // 2)
+        do()
+        npu.settle()
+        requested, *later = app.events()[seen:]
+        for event in later:
+            what = f"effective priority, with {event.notification}, of work behind whose end configs changed: {change}"
+            checks.equal(event.work.effective_priority, requested.work.effective_priority, what)
 
 
 @cases.case("update_keeps_others", "NPU-HAL-003")

@@ -219,9 +219,15 @@ def _borderless() -> Iterator[Row]:
 
 def _extensions() -> Iterator[Row]:
     since = _V.V1_2
-    one, two = "com.vendor.one", "com.vendor.two"
+    one, two, three = "com.vendor.one", "com.vendor.two", "com.vendor.three"
     yield sound("X5", "operation", _extended(), "EXTENSION-001", since=since)
-    wrong = {"name_twice": ((one, 1), (one, 2)), "prefix_twice": ((one, 1), (two, 1)), "prefix_0": ((one, 1), (two, 0))}
+    wrong = {
+        "name_twice": ((one, 1), (one, 2)),
+        "name_twice_apart": ((one, 1), (two, 2), (one, 3)),
+        "prefix_twice": ((one, 1), (two, 1)),
+        "prefix_twice_apart": ((one, 1), (three, 3), (two, 1)),
+        "prefix_0": ((one, 1), (two, 0)),
+    }
     for name, pairs in wrong.items():
         yield broken("X2", name, _mapped(*pairs), "EXTENSION-004", since=since)
     for name, prefix in {"prefix_2_15": 1 << 15, "prefix_minus_1": -1}.items():

@@ -191,15 +191,18 @@ def extension_mapping(model: Model, version: Version) -> Iterator[Mutation]:
     free = next(prefix for prefix in range(last, 0, -1) if all(one.prefix != prefix for one in own))
     first = ExtensionNameAndPrefix(_NAME, free)
     second = ExtensionNameAndPrefix(f"{_NAME}_2", free)
+    between = ExtensionNameAndPrefix(f"{_NAME}_3", free - 2)
     wrong: dict[str, tuple[ExtensionNameAndPrefix, ...]] = {
         "prefix_twice": (first, second),
+        "prefix_twice_apart": (first, between, second),
         "name_twice": (first, replace(first, prefix=free - 1)),
+        "name_twice_apart": (first, between, replace(first, prefix=free - 1)),
     }
     if version.is_aidl:
         wrong["pair_twice"] = (first, first)
         for name, prefix in {"0": 0, "beyond": last + 1, "minus_1": -1}.items():
             wrong[f"prefix_{name}"] = (replace(first, prefix=prefix),)
     for name, pairs in wrong.items():
-        breaks = "EXTENSION-004" if name.endswith("twice") else "EXTENSION-003"
+        breaks = "EXTENSION-004" if "twice" in name else "EXTENSION-003"
         mapped = replace(model, extension_name_to_prefix=(*own, *pairs))
         yield Mutation(f"mapping.{name}", mapped, breaks=(breaks,), text_alone=not version.is_aidl)

@@ -21,7 +21,7 @@ from npu_conformance.specs.npu.types import MAX_PRIORITY, MIN_PRIORITY, EndReaso
 from npu_conformance.specs.npu.workload import DEFAULT_JOB_PRIORITY, OWN_WORK, InferenceRun
 from npu_conformance.vts.lib.npu_scheduling import observation
 from npu_conformance.vts.lib.npu_scheduling.apps import App, asked
-from npu_conformance.vts.lib.npu_scheduling.events import UNDISTURBED, Event
+from npu_conformance.vts.lib.npu_scheduling.events import PAUSED, UNDISTURBED, Event, Notification
 from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture, config
 from npu_conformance.vts.lib.npu_scheduling.submissions import Configs, check_told, differences, told
 from npu_conformance.vts.lib.npu_scheduling.waiting import Run
@@ -129,6 +129,7 @@ class WorkScenario:
         self._must(self._judge_events)
         for run in self.runs:
             self._judge_end(run)
+        self._must(self._judge_last_ends)
         self._must(self._judge_what_is_left)
 
     def _must(self, check: Callable[[], object]) -> None:
@@ -191,16 +192,39 @@ class WorkScenario:
                 with checks.about("NPU-HAL-019"):
                     self._fail(f"uid {run.app.uid} has worked, and nothing was notified")
 
+    def _judge_last_ends(self) -> None:
+        """All work is over, and so every burst that was notified has its end.
+
+        One that a uid has when it works alone was lost by what others did meanwhile (NPU-HAL-026).
+        """
+        for app in self.apps:
+            last = app.received()[-1:]
+            if not last or _is_final(last[0]):
+                continue
+            self.npu.configure()
+            is_told_alone = self._alone(app, self.devices[0], times=2) == list(UNDISTURBED)
+            alone = "; work of the uid alone has all its events" if is_told_alone else ""
+            with checks.about("NPU-HAL-026" if is_told_alone else "NPU-HAL-024", "NPU-HAL-019"):
+                checks.that(
+                    False, f"uid {app.uid}: expected the end of its work, found {last[0]} as its last event{alone}"
+                )
+
+    def _alone(self, app: App, device: int | None, times: int = 1) -> list[Notification]:
+        """What is notified of an app that works alone, the last of several times."""
+        seen = 0
+        for _ in range(times):
+            seen = len(app.events())
+            app.works(InferenceRun(device_number=device), _LOOK_MS)
+            self.npu.settle()
+        return app.received()[seen:]
+
     @checks.about("NPU-HAL-019")
     def _judge_what_is_left(self) -> None:
         self.npu.configure()
         for app in self.apps:
             for device in self.devices:
-                seen = len(app.events())
-                app.works(InferenceRun(device_number=device), _LOOK_MS)
-                self.npu.settle()
-                received = [event.notification for event in app.events()[seen:]]
-                checks.equal(received, list(UNDISTURBED), f"events of uid {app.uid}, alone on device {device} at last")
+                what = f"events of uid {app.uid}, alone on device {device} at last"
+                checks.equal(self._alone(app, device), list(UNDISTURBED), what)
 
     def _run(self, step: Step) -> None:
         app, pid = self.apps[step.app], _FIRST_PID + step.app
@@ -293,7 +317,11 @@ DEEDS: dict[str, Callable[[WorkScenario, Step], None]] = {
 
 
 def _final_ends(events: Sequence[Event]) -> Iterator[Event]:
-    return (event for event in events if event.event_type == "ended" and event.reason != EndReason.PAUSED)
+    return (event for event in events if _is_final(event.notification))
+
+
+def _is_final(one: Notification) -> bool:
+    return one.event_type == "ended" and one != PAUSED
 
 
 def devices_of(app: App) -> Devices:
