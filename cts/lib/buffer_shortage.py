@@ -265,10 +265,13 @@ class Shortage:
 
     @checks.about("NPU-BUF-014")
     def _prefer(self, step: Step) -> None:
-        if self._one(step) is not None:
+        """What is lost, told already or not, may have no priority any more: no document says what becomes of it."""
+        one = self._one(step)
+        if one is not None:
             priority = _PRIORITIES[step.number % len(_PRIORITIES)]
-            allocator = self.apps[step.app].allocator
-            checks.succeeds(lambda: allocator.set_priority(step.ids[0], priority), "setPriority")
+            errno = errno_raised(partial(self.apps[step.app].allocator.set_priority, step.ids[0], priority))
+            may_be_lost = one.lost or self._under_way
+            check_errno(errno, (0, Errno.EINVAL) if may_be_lost else (0,), f"setPriority of buffer {step.ids[0]}")
 
     @checks.about("NPU-BUF-012")
     def _load(self, step: Step) -> None:
