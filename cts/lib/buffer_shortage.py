@@ -263,15 +263,14 @@ class Shortage:
             self.apps[step.app].free(*step.ids)
             del self.buffers[step.app][step.ids[0]]
 
-    @checks.about("NPU-BUF-014")
     def _prefer(self, step: Step) -> None:
-        """What is lost, told already or not, may have no priority any more: no document says what becomes of it."""
+        """What is lost is known until it is freed (NPU-BUF-009), and setPriority refuses unknown buffers alone."""
         one = self._one(step)
         if one is not None:
             priority = _PRIORITIES[step.number % len(_PRIORITIES)]
-            errno = errno_raised(partial(self.apps[step.app].allocator.set_priority, step.ids[0], priority))
-            may_be_lost = one.lost or self._under_way
-            check_errno(errno, (0, Errno.EINVAL) if may_be_lost else (0,), f"setPriority of buffer {step.ids[0]}")
+            allocator = self.apps[step.app].allocator
+            with checks.about("NPU-BUF-009" if one.lost else "NPU-BUF-014"):
+                checks.succeeds(lambda: allocator.set_priority(step.ids[0], priority), "setPriority")
 
     @checks.about("NPU-BUF-012")
     def _load(self, step: Step) -> None:
