@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from npu_conformance.cts.lib.manager_client import pass_time, renew
+from npu_conformance.cts.lib.manager_client import has_virtual_clock, pass_time, renew
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
 from npu_conformance.harness.run.context import CaseContext
@@ -39,7 +40,9 @@ LARGEST_PAGE = 1 << 16
 MIB = 1 << 20
 READ_WRITE = Protection.READ | Protection.WRITE
 CALLBACK_SECONDS = 5.0
-"""How long a callback may take, before time_scale, as in CtsNpuManagerBufferTest."""
+"""How long a callback may take, before time_scale, as in CtsNpuManagerBufferTest; of a virtual clock as much."""
+_SURE_MAPPINGS = 8
+"""So many mappings a buffer has at once; no document says how many more."""
 NO_ROOM = (Errno.ENOMEM, 24, 28)
 """What a request ends in that is supported and finds no room, which no document names: also EMFILE and ENOSPC."""
 PLACES = tuple(itertools.product(range(4), tuple(BufferType)[1:]))
@@ -213,8 +216,20 @@ class BufferApp:
 
     def happens(self, predicate: Callable[[], bool]) -> bool:
         """Let time pass until something has happened; false where it does not in time."""
-        pass_time(self.context)
-        return self.context.subject.wait_until(predicate, CALLBACK_SECONDS * self.context.manifest.time_scale)
+        seconds = CALLBACK_SECONDS * self.context.manifest.time_scale
+        if has_virtual_clock(self.context):
+            self._pass_time_until(predicate, time.monotonic() + seconds)
+        return self.context.subject.wait_until(predicate, seconds)
+
+    def _pass_time_until(self, predicate: Callable[[], bool], deadline: float) -> None:
+        """Move the clock second by second, as long as each callback comes within its time behind the one before."""
+        told, quiet_seconds = len(self.recorder.events), 0
+        while quiet_seconds < CALLBACK_SECONDS and time.monotonic() < deadline:
+            pass_time(self.context)
+            if self.context.subject.wait_until(predicate, 0.0):
+                return
+            quiet_seconds = quiet_seconds + 1 if len(self.recorder.events) == told else 0
+            told = len(self.recorder.events)
 
     def flush(self) -> None:
         """Wait for what has been sent: the answer to a request that asks for nothing comes behind it."""
@@ -245,6 +260,16 @@ class BufferApp:
         data = self.read(memory, length)
         checks.succeeds(lambda: buffer.unmap(memory.token), "unmap")
         return data
+
+    def mapped(self, buffer: NpuBuffer, count: int) -> list[Memory]:
+        """So many mappings of a page for reading, or as many as there is room for: more than a few is free."""
+        found: list[Memory] = []
+        for _ in range(count):
+            errno = errno_raised(lambda: found.append(buffer.map(PAGE, Protection.READ, 0)))
+            if errno in NO_ROOM and len(found) >= _SURE_MAPPINGS:
+                break
+            check_errno(errno, [0], f"map of a buffer that is mapped {len(found)} times")
+        return found
 
     def fill(self, buffer: NpuBuffer, data: bytes) -> None:
         """Map, write and unmap."""

@@ -263,12 +263,14 @@ class Shortage:
             self.apps[step.app].free(*step.ids)
             del self.buffers[step.app][step.ids[0]]
 
-    @checks.about("NPU-BUF-014")
     def _prefer(self, step: Step) -> None:
-        if self._one(step) is not None:
+        """What is lost is known until it is freed (NPU-BUF-009), and setPriority refuses unknown buffers alone."""
+        one = self._one(step)
+        if one is not None:
             priority = _PRIORITIES[step.number % len(_PRIORITIES)]
             allocator = self.apps[step.app].allocator
-            checks.succeeds(lambda: allocator.set_priority(step.ids[0], priority), "setPriority")
+            with checks.about("NPU-BUF-009" if one.lost else "NPU-BUF-014"):
+                checks.succeeds(lambda: allocator.set_priority(step.ids[0], priority), "setPriority")
 
     @checks.about("NPU-BUF-012")
     def _load(self, step: Step) -> None:

@@ -103,6 +103,7 @@ def while_allocating(context: CaseContext) -> None:
     size = most(app)
     app.allocator.get_buffers((app.request(1, size),))
     is_known = not is_rejected(lambda: app.allocator.put_buffers((1,)))
+    app.awaited(partial(app.recorder.has_come, "allocated", 1), "answer to request 1, which was freed before it")
     app.flush()
     checks.equal(app.recorder.count("allocated", 1), 1, "answers to request 1, which was freed before its answer")
     if not is_known and any(answer.buffer is not None for answer in app.recorder.answers):

@@ -102,7 +102,7 @@ def not_while_mapped(context: CaseContext) -> None:
     for (weak, strong), count in itertools.product(_ORDERS, (1, _OFTEN)):
         buffer = app.allocated(app.request(1, size, priority=weak))
         app.fill(buffer, pattern(6, PAGE))
-        mapped = [buffer.map(PAGE, Protection.READ, 0) for _ in range(count)]
+        mapped = app.mapped(buffer, count)
         for rival, gone in ((2, mapped[:0]), (3, mapped[:-1])):
             for memory in gone:
                 buffer.unmap(memory.token)

@@ -27,8 +27,8 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     events_of,
     without_pauses,
 )
-from npu_conformance.vts.lib.npu_scheduling.fixture import INTO_WORK_MS, SchedulingFixture, config, scheduling_fixture
-from npu_conformance.vts.lib.npu_scheduling.waiting import Run
+from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture, config, scheduling_fixture
+from npu_conformance.vts.lib.npu_scheduling.waiting import INTO_WORK_MS, Run
 
 cases = CaseGroup("vts.npu_scheduling.ends", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
@@ -61,19 +61,27 @@ _ENDS: dict[str, tuple[End, Notification]] = {
 
 def _ended_early(npu: SchedulingFixture, app: App, end: End) -> None:
     """Start a run, and end it once it goes on."""
-    (run,) = _going_on(npu, app)
+    run = _going_on(npu, app)
     npu.need_running(run)
     end(npu, app)
     npu.is_ended(run)
 
 
-def _going_on(npu: SchedulingFixture, app: App, count: int = 1) -> list[Run | ToolRun]:
-    """Start a burst of runs, and let it begin and go on."""
+def _going_on(npu: SchedulingFixture, app: App) -> Run | ToolRun:
+    """Start a run, and let it begin and go on."""
     seen = len(app.received())
-    runs = [app.start() for _ in range(count)]
-    npu.let_begin(app, runs[0], seen)
+    run = app.start()
+    npu.let_begin(app, run, seen)
     npu.pass_ms(15)
-    return runs
+    return run
+
+
+def _three_going_on(npu: SchedulingFixture, app: App) -> list[Run | ToolRun]:
+    """The same with three runs at once, or two where the HAL has no room for three."""
+    seen = len(app.received())
+    runs = [app.start_if_there_is_room() for _ in range(3)]
+    npu.let_begin(app, runs[0], seen)
+    return npu.with_room(runs, within_ms=15)
 
 
 def _has_its_reason(context: CaseContext, end: End, notification: Notification) -> None:
@@ -120,7 +128,7 @@ def _is_first(context: CaseContext, end: End, notification: Notification) -> Non
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
         npu.register_recorder()
-        (run,) = _going_on(npu, camera)
+        run = _going_on(npu, camera)
         end(npu, camera)
         npu.end_of(run, step_ms=1)
         npu.pass_ms(10)
@@ -167,12 +175,12 @@ def _ends_all(context: CaseContext, end: End, notification: Notification) -> Non
     with scheduling_fixture(context) as npu:
         camera = npu.app(npu.camera)
         npu.register_recorder()
-        runs = _going_on(npu, camera, 3)
+        runs = _three_going_on(npu, camera)
         for run in runs:
             npu.need_running(run)
         end(npu, camera)
         for run in runs:
-            checks.that(not npu.end_of(run), "one of three inferences that were ended: expected no success")
+            checks.that(not npu.end_of(run), "one of several inferences that were ended: expected no success")
         npu.settle()
         npu.expect(camera, REQUESTED, STARTED, notification)
 

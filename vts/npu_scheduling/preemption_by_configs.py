@@ -19,7 +19,8 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     time_of,
     without_pauses,
 )
-from npu_conformance.vts.lib.npu_scheduling.fixture import INTO_WORK_MS, SchedulingFixture, config, scheduling_fixture
+from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture, config, scheduling_fixture
+from npu_conformance.vts.lib.npu_scheduling.waiting import INTO_WORK_MS
 
 cases = CaseGroup("vts.npu_scheduling.preemption", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 

@@ -9,7 +9,6 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.subject.inference_tool import ToolRun
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.lib.npu_scheduling.apps import App
 from npu_conformance.vts.lib.npu_scheduling.events import (
@@ -21,14 +20,12 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     without_pauses,
 )
 from npu_conformance.vts.lib.npu_scheduling.fixture import (
-    INTO_WORK_MS,
     SLACK_MS,
     SchedulingFixture,
     config,
     scheduling_fixture,
 )
 from npu_conformance.vts.lib.npu_scheduling.scenario import UIDS_OF_A_USER
-from npu_conformance.vts.lib.npu_scheduling.waiting import Run
 
 cases = CaseGroup("vts.npu_scheduling.stream", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
@@ -45,13 +42,15 @@ _WEEKS_MS = 25 * 24 * 3_600_000
 
 
 def _busy(npu: SchedulingFixture) -> list[App]:
-    """Three apps of different priority work at once, and then one after the other."""
+    """Three apps of different priority work at once, or two, and then one after the other: those that had room."""
     apps = [npu.app(uid) for uid in (npu.camera, npu.assistant, npu.gallery)]
     npu.configure(*(config(app.uid, priority) for app, priority in zip(apps, (100, 400, 400), strict=True)))
     npu.register_recorder()
+    runs = {}
     for app in reversed(apps):
-        app.start()
+        runs[app.start_if_there_is_room()] = app
         npu.pass_ms(20)
+    apps = [runs[run] for run in npu.with_room([*runs])]
     npu.settle()
     for app in apps:
         app.works()
@@ -171,7 +170,7 @@ def many_apps(context: CaseContext) -> None:
         npu.register_recorder()
         apps = [npu.app(_FIRST_UID + index) for index in range(_MANY)]
         runs = [app.start_if_there_is_room(InferenceRun(job_priority=10 * index)) for index, app in enumerate(apps)]
-        taken = _taken(npu, runs)
+        taken = npu.with_room(runs)
         for run in taken:
             npu.succeeds(run, "inferences among those of many apps", 100)
         npu.settle()
@@ -183,18 +182,6 @@ def many_apps(context: CaseContext) -> None:
                 checks.equal(received, list(UNDISTURBED), f"events of uid {app.uid}")
             else:
                 checks.that(STARTED not in received, f"uid {app.uid}, whose work was refused: a start is notified")
-
-
-def _taken(npu: SchedulingFixture, runs: Sequence[Run | ToolRun]) -> list[Run | ToolRun]:
-    """Those of many runs that were not refused for want of room, soon after the call at the latest.
-
-    NotApplicable where that leaves fewer than two.
-    """
-    npu.pass_ms(INTO_WORK_MS)
-    taken = [run for run in runs if run.succeeded is not False]
-    if len(taken) < 2:
-        raise NotApplicable("the HAL has no room for two works at once")
-    return taken
 
 
 @cases.case("apps_one_after_the_other", "NPU-HAL-026", "NPU-HAL-019", "NPU-HAL-022")
@@ -262,7 +249,7 @@ def many_of_one_app(context: CaseContext) -> None:
         npu.register_recorder()
         camera = npu.app(npu.camera)
         runs = [camera.start_if_there_is_room(InferenceRun(job_priority=index)) for index in range(_CROWD)]
-        taken = _taken(npu, runs)
+        taken = npu.with_room(runs)
         npu.pass_ms(_CROWD * 1000)  # each takes several hundred milliseconds, and they may take turns
         for run in taken:
             npu.succeeds(run, f"one of {len(taken)} runs of an app at once", 1000)
@@ -279,7 +266,7 @@ def many_with_a_short_debounce_time(context: CaseContext) -> None:
         npu.register_recorder(_SHORT_MS)
         camera = npu.app(npu.camera)
         runs = [camera.start_if_there_is_room(InferenceRun(job_priority=index)) for index in range(_CROWD)]
-        if len(_taken(npu, runs)) < 2 * _FEW:
+        if len(npu.with_room(runs)) < 2 * _FEW:
             raise NotApplicable("the HAL has no room for many works of an app")
         for _ in range(_CROWD):
             npu.pass_ms(1000)

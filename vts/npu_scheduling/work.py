@@ -364,9 +364,11 @@ def _judge_fields(context: CaseContext, end: Callable[[App], None]) -> None:
                 job: InferenceRun(job, group_id=Uuid(bytes([job % 255]) * 16), feature_id=f"f{job}") for job in jobs
             }
             seen = len(camera.events())
+            begun = []
             for run in runs.values():
-                camera.start(run)
+                begun.append(camera.start_if_there_is_room(run))
                 npu.pass_ms(1)
+            npu.with_room(begun, within_ms=0)
             end(camera)
             npu.settle()
             npu.first_event(camera, seen)

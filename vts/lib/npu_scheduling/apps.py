@@ -13,7 +13,7 @@ from npu_conformance.harness.subject.inference_tool import IGNORED, ToolRun
 from npu_conformance.specs.errors import DeadObject, IllegalArgument, InterfaceError, SecurityDenied, Unsupported
 from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun, Workload
 from npu_conformance.vts.lib.npu_scheduling.events import Event, Notification
-from npu_conformance.vts.lib.npu_scheduling.waiting import STEP_MS, Run, Waiting
+from npu_conformance.vts.lib.npu_scheduling.waiting import STEP_MS, NoRoomBesideOthers, Run, Waiting
 
 
 class App:
@@ -32,16 +32,34 @@ class App:
             self._workload = waiting.context.present(self._application.interfaces.workload, "workload")
 
     def start(self, run: InferenceRun | None = None) -> Run | ToolRun:
-        """Begin a run; what is rejected is a run that ends without success."""
+        """Begin a run; what is rejected is a run that ends without success.
+
+        NotApplicable where others are under way, and there is no room for it.
+        """
+        if not self._waiting.is_busy:
+            return self.attempt(run)
+        try:
+            found = self.attempt(run)
+        except (DeadObject, Unsupported):
+            raise
+        except InterfaceError as error:
+            told = checks.format_error(error)
+            raise NoRoomBesideOthers(f"the HAL has no room for one more work at once: {told}") from None
+        self._waiting.note_beside_others(found)
+        return found
+
+    def attempt(self, run: InferenceRun | None = None) -> Run | ToolRun:
+        """Begin a run that may be rejected, whatever is under way."""
         run = run or InferenceRun()
+        self._waiting.has_work_for_others |= run.original_uid not in (OWN_WORK, self.uid)
         found = self._by_tool(run) if self._workload is None else self._by_interface(self._workload, run)
         self._waiting.runs.append(found)
         return found
 
-    def start_if_there_is_room(self, run: InferenceRun) -> Run | ToolRun:
-        """Begin a run beside many others; whatever refuses it, it is one that ends without success."""
+    def start_if_there_is_room(self, run: InferenceRun | None = None) -> Run | ToolRun:
+        """Begin a run beside others; whatever refuses it, it is one that ends without success."""
         try:
-            return self.start(run)
+            return self.attempt(run)
         except (DeadObject, Unsupported):
             raise
         except InterfaceError as error:
@@ -69,13 +87,14 @@ class App:
 
     def ends(self, run: InferenceRun | None = None, step_ms: int = STEP_MS) -> bool:
         """Run inferences to whatever end: whether it is success. step_ms: how often to look for it."""
-        return self._waiting.end_of(self.start(run), step_ms)
+        return self._waiting.end_of(self.attempt(run), step_ms)
 
     def cancel(self) -> None:
         """Cancel what runs. NotApplicable where that cannot be done."""
         workload = self._workload
         if workload is None:
             raise NotApplicable("an inference tool cannot be asked to cancel")
+        self._waiting.note_end()
         asked(workload.cancel_test_inferences, "cancelTestInferences")
 
     def leave(self) -> None:

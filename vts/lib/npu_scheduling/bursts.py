@@ -355,7 +355,9 @@ class BurstScenario:
         if duration_ms is not None:
             duration_ms = max(duration_ms, self.shortest_ms or 0)
         self.npu.recorder = recorder
-        self.npu.register_callback(recorder, duration_ms)
+        if duration_ms is None or not self.npu.is_registered_with(recorder, duration_ms):
+            duration_ms = None
+            self.npu.register_callback(recorder)
         self._newest = self.npu.debounce_ms if duration_ms is None else duration_ms
         for burst in self._open():
             burst.durations.append(self._newest)

@@ -10,19 +10,20 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.inference_tool import ToolRun
+from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.scheduling import Scheduling, SchedulingCallback
 from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS, SchedulingConfig
 from npu_conformance.specs.npu.workload import SchedulingControl
 from npu_conformance.vts.lib.npu_scheduling.apps import App
 from npu_conformance.vts.lib.npu_scheduling.events import PAUSED, STARTED, Event, Notification, Recorder
 from npu_conformance.vts.lib.npu_scheduling.needed import needed
-from npu_conformance.vts.lib.npu_scheduling.waiting import Run, Waiting
+from npu_conformance.vts.lib.npu_scheduling.waiting import INTO_WORK_MS, NoRoomBesideOthers, Run, Waiting
 
 CAMERA, ASSISTANT, GALLERY = 10_201, 10_202, 10_203
 """Apps of the cases, by uid."""
 
-INTO_WORK_MS = 103
-"""How far into one work another comes, or something changes: behind its start, and far from its end."""
+_SURE_DEBOUNCE_MS = 10_000
+"""No document names the longest debounce time of a registration: so much may be asked for."""
 SLACK_MS = 100
 """How long after the debounce time an event may be on its way: what AOSP's tests wait after a run."""
 
@@ -70,6 +71,17 @@ class SchedulingFixture(Waiting):
         self.pass_ms(0)
         self.wait(lambda: STARTED in app.received()[seen:] or run.succeeded is not None, "start", step_ms=1)
 
+    def with_room(self, runs: Sequence[Run | ToolRun], within_ms: int = INTO_WORK_MS) -> list[Run | ToolRun]:
+        """Those of several runs that were not refused for want of room, soon after the call at the latest.
+
+        NotApplicable where that leaves fewer than two.
+        """
+        self.pass_ms(within_ms)
+        taken = [run for run in runs if run.succeeded is not False]
+        if len(taken) < 2:
+            raise NoRoomBesideOthers("the HAL has no room for two works at once")
+        return taken
+
     def strong_and_weak(self, debounce_ms: int | None = None) -> tuple[App, App]:
         """Two apps of which the first interrupts the work of the second, and the recorder, which sees both."""
         self.configure(config(self.camera, 100), config(self.assistant, 1000))
@@ -103,22 +115,40 @@ class SchedulingFixture(Waiting):
             raise NotApplicable("the subject has AOSP's profile, see npu_profile of the manifest")
 
     def control(self) -> SchedulingControl:
-        """What steers the subject. NotApplicable where there is nothing."""
+        """What steers the subject, to end work. NotApplicable where there is nothing."""
+        self.note_end()
         return self.context.present(self.context.subject.interfaces.scheduling_control, "scheduling_control")
 
     def configure(self, *configs: SchedulingConfig) -> None:
         """Set configs in place of all others."""
+        self._note_denied(configs)
         checks.succeeds(lambda: self.scheduling.set_scheduling_configs(configs), "setSchedulingConfigs")
 
     def update(self, *configs: SchedulingConfig) -> None:
         """Add or replace configs."""
+        self._note_denied(configs)
         checks.succeeds(lambda: self.scheduling.update_scheduling_configs(configs), "updateSchedulingConfigs")
+
+    def _note_denied(self, configs: Sequence[SchedulingConfig]) -> None:
+        """Configs may withdraw the right to work, or to work for others, which ends work that is under way."""
+        if self.has_work_for_others or not all(one.has_direct_access for one in configs):
+            self.note_end()
 
     def register_callback(self, callback: SchedulingCallback | None, debounce_ms: int | None = None) -> None:
         """Register a callback, with a debounce time where one is given."""
         given = () if debounce_ms is None else (debounce_ms,)
         checks.succeeds(lambda: self.scheduling.set_callback(callback, *given), "setCallback")
         self._registered_callback = callback if isinstance(callback, Recorder) else None
+
+    def is_registered_with(self, callback: Recorder, debounce_ms: int) -> bool:
+        """Register a callback; false where it is refused for its debounce time, as a very long one may be."""
+        try:
+            self.scheduling.set_callback(callback, debounce_ms)
+        except IllegalArgument:
+            if debounce_ms > _SURE_DEBOUNCE_MS:
+                return False
+        self.register_callback(callback, debounce_ms)
+        return True
 
     def register_recorder(self, debounce_ms: int | None = None) -> None:
         """Register the recorder."""
@@ -149,9 +179,10 @@ class SchedulingFixture(Waiting):
         return max(gaps_ms(recorder.of(app.uid)), default=0)
 
     def settle(self, debounce_ms: int | None = None) -> None:
-        """Wait until every run is over, and every event of it has arrived."""
+        """Wait until every run is over, and every event of it has arrived. NotApplicable where one had no room."""
         for run in self.runs:
             self.end_of(run)
+        self.need_room()
         self.wait_late(self._is_quiet)
         self.pass_ms((self.debounce_ms if debounce_ms is None else debounce_ms) + SLACK_MS)
 

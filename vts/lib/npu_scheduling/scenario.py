@@ -231,7 +231,8 @@ class WorkScenario:
         feature = _FEATURES[len(self.runs) % len(_FEATURES)]
         labels = (_GROUP, feature) if step.labelled and self.devices != (None,) else (None, None)
         run = InferenceRun(step.number, step.original, self.devices[step.device % len(self.devices)], *labels)
-        self.runs.append(Submitted(app, pid, run, self._configs.may_work(app.uid, step.original), app.start(run)))
+        may_work = self._configs.may_work(app.uid, step.original)
+        self.runs.append(Submitted(app, pid, run, may_work, app.start(run) if may_work else app.attempt(run)))
         self._note_priorities()
 
     def _pass(self, step: Step) -> None:
