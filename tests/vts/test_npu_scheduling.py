@@ -224,13 +224,13 @@ def test_a_failure_says_what_the_inferences_were_rejected_with() -> None:
             raise SecurityDenied("no direct access")
 
     run = App._by_interface(cast(App, None), Denying(), InferenceRun())
-    fixture = cast(SchedulingFixture, SimpleNamespace(end_of=lambda run, step_ms: run.succeeded))
+    fixture, _ = _silent(InferenceTool(("true",), uid=0))
     with pytest.raises(Failed, match=r"^inferences: expected success, found a rejection: SecurityDenied no direct a"):
-        SchedulingFixture.succeeds(fixture, run, "inferences")
+        fixture.succeeds(run, "inferences")
     failed = Run()
     failed.on_run_ended(False)
     with pytest.raises(Failed, match=r"found onRunEnded\(false\)$"):
-        SchedulingFixture.succeeds(fixture, failed, "inferences")
+        fixture.succeeds(failed, "inferences")
 
 
 @pytest.mark.parametrize(
