@@ -35,6 +35,7 @@ from npu_conformance.fuzz.lib.scheduling_steps import (
 from npu_conformance.fuzz.lib.scheduling_work import Work
 from npu_conformance.harness.judge.verdicts import Crashed, Hung
 from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.specs.errors import IllegalArgument, IllegalState
 from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS, EndReason, SchedulingConfig, Uuid
 from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
 
@@ -169,13 +170,14 @@ class _Play:
         def heard(succeeded: bool) -> None:
             self._answers.append((work, succeeded))
 
-        return call("runTestInference", lambda: self._fixture.run(app, work.run, heard))
+        refusals = (IllegalArgument, IllegalState) if work.may_lack_room else (IllegalArgument,)
+        return call("runTestInference", lambda: self._fixture.run(app, work.run, heard), refusals)
 
     def _judge_answer(self, work: Work, answer: Answer) -> None:
         work.is_refused = answer != "done"
         if not work.is_refused or (answer == "missing" and asdict(work.run) != asdict(InferenceRun())):
             return
-        if answer == "refused" and work.is_open:
+        if answer == "refused" and (work.is_open or work.may_lack_room):
             return
         expected = {"refused" if requirement == "NPU-HAL-032" else "denied" for requirement in work.wrong}
         if not expected:

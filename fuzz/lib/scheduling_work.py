@@ -20,6 +20,7 @@ class Work:
     """One run of an app, which the app knows by its answers: whether it succeeded.
 
     wrong: the requirements that make it one to be refused. is_open: the contract leaves open whether it is refused.
+    may_lack_room: others were under way when it began, beside which there need be no room.
     priorities: of the uids that it may count as, since it began. reasons: that its end may have.
     ended: the earliest and the latest moment of its end. is_refused: at the call. is_orphan: nobody hears of its end.
     """
@@ -30,6 +31,7 @@ class Work:
     begun_ms: int
     wrong: tuple[str, ...] = ()
     is_open: bool = False
+    may_lack_room: bool = False
     priorities: set[int] = field(default_factory=set)
     reasons: frozenset[int] = frozenset((EndReason.COMPLETED,))
     answers: list[bool] = field(default_factory=list)
