@@ -158,7 +158,7 @@ class _Choice:
 
     def means(self, case_id: str) -> bool:
         """True where a target, the expression and the limit mean the id."""
-        meant = list(self._meaning(case_id))
+        meant = list(self._meaning(case_id)) if self._targets else []
         for target in meant:
             target.has_meaning = True
         only = self.wanted.only
