@@ -141,8 +141,8 @@ def _changes_behind_work(npu: SchedulingFixture, app: App, run: InferenceRun, *c
         npu.pass_ms(DEBOUNCE_DURATION_MS // 2)
         do()
         npu.settle()
-        requested, *later = app.events()[seen:]
-        for event in later:
+        requested = npu.first_event(app, seen)
+        for event in app.events()[seen + 1 :]:
             what = f"effective priority, with {event.notification}, of work behind whose end configs changed: {change}"
             checks.equal(event.work.effective_priority, requested.work.effective_priority, what)
 

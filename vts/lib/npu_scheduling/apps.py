@@ -72,6 +72,8 @@ class App:
         """
         try:
             return self.start(replace(run or InferenceRun(), device_number=0))
+        except NoRoomBesideOthers:
+            raise
         except NotApplicable:
             return self.start(run)
 

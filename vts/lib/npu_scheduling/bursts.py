@@ -352,8 +352,7 @@ class BurstScenario:
     def _register(self, recorder: Recorder, duration_ms: int | None) -> None:
         if recorder is not self._recorder:
             self._recorder, self._read = recorder, 0
-        if duration_ms is not None:
-            duration_ms = max(duration_ms, self.shortest_ms or 0)
+        duration_ms = None if duration_ms is None else max(duration_ms, self.shortest_ms or 0)
         self.npu.recorder = recorder
         if duration_ms is None or not self.npu.is_registered_with(recorder, duration_ms):
             duration_ms = None

@@ -142,12 +142,19 @@ class SchedulingFixture(Waiting):
 
     def is_registered_with(self, callback: Recorder, debounce_ms: int) -> bool:
         """Register a callback; false where it is refused for its debounce time, as a very long one may be."""
-        try:
-            self.scheduling.set_callback(callback, debounce_ms)
-        except IllegalArgument:
-            if debounce_ms > _SURE_DEBOUNCE_MS:
+
+        def is_taken() -> bool:
+            try:
+                self.scheduling.set_callback(callback, debounce_ms)
+            except IllegalArgument:
+                if debounce_ms <= _SURE_DEBOUNCE_MS:
+                    raise
                 return False
-        self.register_callback(callback, debounce_ms)
+            return True
+
+        if not checks.succeeds(is_taken, "setCallback"):
+            return False
+        self._registered_callback = callback
         return True
 
     def register_recorder(self, debounce_ms: int | None = None) -> None:
