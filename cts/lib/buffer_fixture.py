@@ -12,7 +12,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from npu_conformance.cts.lib.manager_client import has_virtual_clock, pass_time, renew
+from npu_conformance.cts.lib.manager_client import moved_clock, pass_time, renew
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
 from npu_conformance.harness.run.context import CaseContext
@@ -217,7 +217,7 @@ class BufferApp:
     def happens(self, predicate: Callable[[], bool]) -> bool:
         """Let time pass until something has happened; false where it does not in time."""
         seconds = CALLBACK_SECONDS * self.context.manifest.time_scale
-        if has_virtual_clock(self.context):
+        if moved_clock(self.context) is not None:
             self._pass_time_until(predicate, time.monotonic() + seconds)
         return self.context.subject.wait_until(predicate, seconds)
 

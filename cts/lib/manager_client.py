@@ -231,14 +231,14 @@ def is_denied(call: Callable[[], object]) -> bool:
 
 def pass_time(context: CaseContext) -> None:
     """Let a virtual clock run a second, so that what is due happens; real time passes by itself."""
-    manager_control = context.subject.interfaces.manager_control
-    if has_virtual_clock(context) and manager_control is not None:
-        manager_control.advance_clock(_CLOCK_STEP_NS)
+    clock = moved_clock(context)
+    if clock is not None:
+        clock.advance_clock(_CLOCK_STEP_NS)
 
 
-def has_virtual_clock(context: CaseContext) -> bool:
-    """True where time stands still until it is passed."""
-    return context.manifest.virtual_clock and context.subject.interfaces.manager_control is not None
+def moved_clock(context: CaseContext) -> ManagerControl | None:
+    """The virtual clock, which stands still until it is moved; None where time passes by itself."""
+    return context.subject.interfaces.manager_control if context.manifest.virtual_clock else None
 
 
 def opportunistic_of(context: CaseContext) -> int:

@@ -166,3 +166,13 @@ def recording_hal(fixture: ManagerFixture) -> Iterator[RecordingHal]:
         yield hal
     finally:
         fixture.control.connect_hal(None)
+
+
+@contextmanager
+def next_hal(fixture: ManagerFixture) -> Iterator[RecordingHal]:
+    """Another HAL below a manager that has had one of the suite's: it has to be able to find it."""
+    try:
+        with recording_hal(fixture) as hal:
+            yield hal
+    except NotApplicable as error:
+        checks.fail("a new HAL after an earlier one", "found by the manager", str(error))

@@ -215,11 +215,11 @@ def extreme_ids_cancelled(context: CaseContext) -> None:
     """A request with the id 0, or the least or largest one, is cancelled in every state, and leaves no budget taken."""
     for identifier, arrange in itertools.product(_EXTREME_IDS, (_granted, *_STATES.values())):
         models = arrange(ManagerFixture(context), identifier)
-        for model in models:
-            before = model.received if model is models[0] else []
+        before = models[0].received
+        models[0].cancel()
+        models[0].receives(*before, CANCELLED)
+        for model in models[1:]:
             model.cancel()
-            if before:
-                model.receives(*before, CANCELLED)
         models[0].app.granted(LARGE)
 
 

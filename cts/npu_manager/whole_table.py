@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from npu_conformance.cts.lib.manager_fixture import ClientApp, ManagerFixture
-from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
+from npu_conformance.cts.lib.scheduling_hal import RecordingHal, next_hal, recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
@@ -35,7 +35,7 @@ def weakest_in_the_table(context: CaseContext) -> None:
         _judge_attribution(first, holder)
         told = {app.uid: _rights(first, app) for app in (holder, plain, blocked)}
     for _ in range(2):
-        with recording_hal(fixture) as later:
+        with next_hal(fixture) as later:
             _judge_table(later, (holder, plain, blocked), told)
             _judge_attribution(later, holder)
 
