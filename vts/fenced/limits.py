@@ -157,12 +157,13 @@ def _in_time_behind_a_fence(
         launched.settle()
         status = finish(context, launched).status
         may_be_over = not launched.is_waiting or time.monotonic_ns() - signalled >= _SHORT_NS
-        if status in MISSED | EXHAUSTED and not may_be_over:
+        if status in MISSED | EXHAUSTED:
+            if may_be_over:
+                continue
             _require_kept_without_a_wait(context, new, way, options)
-        if status not in MISSED | EXHAUSTED or not may_be_over:
-            checks.status(status, {ErrorStatus.NONE}, f"execution with a limit of {_SHORT_NS} ns from the signal on")
-            work.check()
-            return
+        checks.status(status, {ErrorStatus.NONE}, f"execution with a limit of {_SHORT_NS} ns from the signal on")
+        work.check()
+        return
     raise NotApplicable(f"an execution may take longer than {_SHORT_NS} ns")
 
 

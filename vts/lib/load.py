@@ -100,9 +100,8 @@ def decline_if_exhausted(context: CaseContext, status: int) -> None:
 def decline_if_some_are_exhausted(context: CaseContext, statuses: Sequence[int]) -> None:
     """NotSupported where a device refuses some of several executions at once: which of them is its choice."""
     refused = [status for status in statuses if status in busy(context.version)]
-    if len(refused) < len(statuses):
-        for status in refused:
-            decline_if_exhausted(context, status)
+    if 0 < len(refused) < len(statuses):
+        decline_if_exhausted(context, refused[0])
 
 
 def succeeds_or_is_too_much(context: CaseContext, status: int, what: str) -> None:
