@@ -76,10 +76,8 @@ class SchedulingJudge:
             raise Found("invalid-accepted", f"{work.wrong[0]}: a run of uid {work.uid} succeeds", work.wrong[0])
         if succeeded and EndReason.COMPLETED not in work.reasons:
             raise Found("wrong-status", f"NPU-HAL-030: a run of uid {work.uid} succeeds though it was ended", "success")
-        if not succeeded and work.reasons == {EndReason.COMPLETED} and not work.wrong and not work.is_open:
-            if not work.may_lack_room:
-                raise Found("valid-refused", f"a run of uid {work.uid} fails though nothing disturbs it", "a run fails")
-            work.is_open = True
+        if not succeeded and not work.wrong and not work.is_open:
+            self._judge_failure(work)
 
     def ended(self, uid: int, pid: int | None, reason: EndReason) -> None:
         """The work of a uid is ended, by itself or by another. pid: of its process alone."""
@@ -140,6 +138,16 @@ class SchedulingJudge:
                 raise Found("wrong-status", what, "NPU-HAL-019 an end is missing")
         self._judge_bursts()
 
+    def _judge_failure(self, work: Work) -> None:
+        """A run fails that is not to be refused: somebody ended it, or at once there was no room for it.
+
+        What there was no room for may never have been work.
+        """
+        is_undisturbed = work.reasons == {EndReason.COMPLETED}
+        if is_undisturbed and not work.may_lack_room:
+            raise Found("valid-refused", f"a run of uid {work.uid} fails though nothing disturbs it", "a run fails")
+        work.is_open = work.may_lack_room and (is_undisturbed or work.may_end_at(work.begun_ms))
+
     def _is_busy(self, uid: int) -> bool:
         """True where there may be work, or an end that waits."""
         own = [work for work in self.works if work.uid == uid and work.may_be_told]
@@ -181,7 +189,9 @@ class SchedulingJudge:
         own = [work for work in self.works if work.uid == event.work.uid and work.may_be_told]
         ends = [work for work in own if work.may_end_at(moment)]
         until = moment + self._debounce_ms - TICK_MS
-        goes_on = any(work.lasts_at(moment) or moment + TICK_MS < work.begun_ms < until for work in own)
+        goes_on = any(
+            work.lasts_at(moment) or (moment + TICK_MS < work.begun_ms < until and not work.is_open) for work in own
+        )
         if event.arrived_ms < until or not ends or goes_on:
             what = f"NPU-HAL-024: {event} of {moment} ms, told at {event.arrived_ms} ms, is not the end of its work"
             raise Found("wrong-status", what, "NPU-HAL-024")
