@@ -40,7 +40,7 @@ from npu_conformance.vts.lib.npu_scheduling import bursts_due
 from npu_conformance.vts.lib.npu_scheduling.apps import App
 from npu_conformance.vts.lib.npu_scheduling.events import COMPLETED, REQUESTED, RESUMED, STARTED, USER, Notification
 from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture
-from npu_conformance.vts.lib.npu_scheduling.waiting import Run
+from npu_conformance.vts.lib.npu_scheduling.runs import Run
 
 CASES = {case.id: case for case in npu_scheduling.cases()}
 IN_REAL_TIME = {

@@ -28,7 +28,7 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     without_pauses,
 )
 from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture, config, scheduling_fixture
-from npu_conformance.vts.lib.npu_scheduling.waiting import INTO_WORK_MS, Run
+from npu_conformance.vts.lib.npu_scheduling.runs import INTO_WORK_MS, Run
 
 cases = CaseGroup("vts.npu_scheduling.ends", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 

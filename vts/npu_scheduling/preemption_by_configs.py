@@ -20,7 +20,7 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     without_pauses,
 )
 from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture, config, scheduling_fixture
-from npu_conformance.vts.lib.npu_scheduling.waiting import INTO_WORK_MS
+from npu_conformance.vts.lib.npu_scheduling.runs import INTO_WORK_MS
 
 cases = CaseGroup("vts.npu_scheduling.preemption", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 

@@ -27,7 +27,7 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     without_pauses,
 )
 from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture, config, scheduling_fixture
-from npu_conformance.vts.lib.npu_scheduling.waiting import NoRoomBesideOthers
+from npu_conformance.vts.lib.npu_scheduling.runs import NoRoomBesideOthers
 
 cases = CaseGroup("vts.npu_scheduling.priority", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 
@@ -61,7 +61,7 @@ def _weak_and_strong(
     if npu.is_in_real_time and order == ["weak"] and time.monotonic() - started < _JUDGED_SECONDS:
         raise NotApplicable("the weaker run was over before the stronger can be expected to have begun")
     npu.wait(look, "end of both runs", step_ms=1)
-    npu.need_room_for(runs["strong"])
+    npu.room.need_for(runs["strong"])
     for name, run in runs.items():
         checks.that(bool(run.succeeded), f"the {name} inferences: expected success, found {run.ending}")
     return order

@@ -10,10 +10,11 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.subject.handle import Application
 from npu_conformance.harness.subject.inference_tool import IGNORED, ToolRun
-from npu_conformance.specs.errors import DeadObject, IllegalArgument, InterfaceError, SecurityDenied, Unsupported
+from npu_conformance.specs.errors import DeadObject, InterfaceError, Unsupported
 from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun, Workload
 from npu_conformance.vts.lib.npu_scheduling.events import Event, Notification
-from npu_conformance.vts.lib.npu_scheduling.waiting import STEP_MS, NoRoomBesideOthers, Run, Waiting
+from npu_conformance.vts.lib.npu_scheduling.runs import REJECTIONS, NoRoomBesideOthers, Run
+from npu_conformance.vts.lib.npu_scheduling.waiting import STEP_MS, Waiting
 
 
 class App:
@@ -38,14 +39,10 @@ class App:
         """
         if not self._waiting.is_busy:
             return self.attempt(run)
-        try:
-            found = self.attempt(run)
-        except (DeadObject, Unsupported):
-            raise
-        except InterfaceError as error:
-            told = checks.format_error(error)
-            raise NoRoomBesideOthers(f"the HAL has no room for one more work at once: {told}") from None
-        self._waiting.note_beside_others(found)
+        found = self.start_if_there_is_room(run)
+        if isinstance(found, Run) and found.is_refused_for_others:
+            raise NoRoomBesideOthers(f"the HAL has no room for one more work at once: {found.ending}")
+        self._waiting.room.note_start(found, self._waiting.now_ms)
         return found
 
     def attempt(self, run: InferenceRun | None = None) -> Run | ToolRun:
@@ -96,7 +93,7 @@ class App:
         workload = self._workload
         if workload is None:
             raise NotApplicable("an inference tool cannot be asked to cancel")
-        self._waiting.note_end()
+        self._waiting.room.note_ends(self._waiting.now_ms)
         asked(workload.cancel_test_inferences, "cancelTestInferences")
 
     def leave(self) -> None:
@@ -123,7 +120,7 @@ class App:
         found = Run()
         try:
             asked(lambda: workload.run_test_inference(run, found), "runTestInference of this kind")
-        except (SecurityDenied, IllegalArgument) as error:
+        except REJECTIONS as error:
             return _refused(error)
         return found
 

@@ -39,9 +39,9 @@ from npu_conformance.vts.lib.npu_scheduling.burst_steps import (
 from npu_conformance.vts.lib.npu_scheduling.bursts_due import Burst, Work, broken
 from npu_conformance.vts.lib.npu_scheduling.events import Event, Recorder
 from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture, config
+from npu_conformance.vts.lib.npu_scheduling.runs import Run
 from npu_conformance.vts.lib.npu_scheduling.scenario import Devices, devices_of
 from npu_conformance.vts.lib.npu_scheduling.submissions import Configs, check_told, differences, told
-from npu_conformance.vts.lib.npu_scheduling.waiting import Run
 
 _LOOK_MS = 10
 _NOT_DONE = (EndReason.FAILED, EndReason.CANCELLED_SYSTEM)

@@ -17,7 +17,8 @@ from npu_conformance.specs.npu.workload import SchedulingControl
 from npu_conformance.vts.lib.npu_scheduling.apps import App
 from npu_conformance.vts.lib.npu_scheduling.events import PAUSED, STARTED, Event, Notification, Recorder
 from npu_conformance.vts.lib.npu_scheduling.needed import needed
-from npu_conformance.vts.lib.npu_scheduling.waiting import INTO_WORK_MS, NoRoomBesideOthers, Run, Waiting
+from npu_conformance.vts.lib.npu_scheduling.runs import INTO_WORK_MS, NoRoomBesideOthers, Run
+from npu_conformance.vts.lib.npu_scheduling.waiting import Waiting
 
 CAMERA, ASSISTANT, GALLERY = 10_201, 10_202, 10_203
 """Apps of the cases, by uid."""
@@ -116,7 +117,7 @@ class SchedulingFixture(Waiting):
 
     def control(self) -> SchedulingControl:
         """What steers the subject, to end work. NotApplicable where there is nothing."""
-        self.note_end()
+        self.room.note_ends(self.now_ms)
         return self.context.present(self.context.subject.interfaces.scheduling_control, "scheduling_control")
 
     def configure(self, *configs: SchedulingConfig) -> None:
@@ -132,7 +133,7 @@ class SchedulingFixture(Waiting):
     def _note_denied(self, configs: Sequence[SchedulingConfig]) -> None:
         """Configs may withdraw the right to work, or to work for others, which ends work that is under way."""
         if self.has_work_for_others or not all(one.has_direct_access for one in configs):
-            self.note_end()
+            self.room.note_ends(self.now_ms)
 
     def register_callback(self, callback: SchedulingCallback | None, debounce_ms: int | None = None) -> None:
         """Register a callback, with a debounce time where one is given."""
@@ -189,7 +190,7 @@ class SchedulingFixture(Waiting):
         """Wait until every run is over, and every event of it has arrived. NotApplicable where one had no room."""
         for run in self.runs:
             self.end_of(run)
-        self.need_room()
+        self.room.need()
         self.wait_late(self._is_quiet)
         self.pass_ms((self.debounce_ms if debounce_ms is None else debounce_ms) + SLACK_MS)
 

@@ -19,8 +19,8 @@ from npu_conformance.vts.lib.npu_scheduling import observation
 from npu_conformance.vts.lib.npu_scheduling.apps import App, asked
 from npu_conformance.vts.lib.npu_scheduling.events import COMPLETED, PAUSED, REQUESTED, STARTED, last_of, time_of
 from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture, config, gaps_ms
+from npu_conformance.vts.lib.npu_scheduling.runs import Run
 from npu_conformance.vts.lib.npu_scheduling.scenario import UIDS_OF_A_USER, Devices, devices_of
-from npu_conformance.vts.lib.npu_scheduling.waiting import Run
 
 OWN = -1
 _LOOK_MS = 10

@@ -23,8 +23,8 @@ from npu_conformance.vts.lib.npu_scheduling import observation
 from npu_conformance.vts.lib.npu_scheduling.apps import App, asked
 from npu_conformance.vts.lib.npu_scheduling.events import PAUSED, UNDISTURBED, Event, Notification
 from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture, config
+from npu_conformance.vts.lib.npu_scheduling.runs import Run
 from npu_conformance.vts.lib.npu_scheduling.submissions import Configs, check_told, differences, told
-from npu_conformance.vts.lib.npu_scheduling.waiting import Run
 
 UIDS_OF_A_USER = 100_000
 _FIRST_PID = 7001

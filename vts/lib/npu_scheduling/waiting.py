@@ -9,15 +9,13 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.inference_tool import ToolRun
-from npu_conformance.specs.errors import InterfaceError, SecurityDenied
 from npu_conformance.specs.npu.manager import ManagerControl
-from npu_conformance.specs.npu.workload import SchedulingControl, WorkloadCallback
+from npu_conformance.specs.npu.workload import SchedulingControl
 from npu_conformance.vts.lib.npu_scheduling.events import Recorder
+from npu_conformance.vts.lib.npu_scheduling.runs import Room, Run
 
 STEP_MS = 10
 """How often to look whether something holds."""
-INTO_WORK_MS = 103
-"""How far into one work another comes, or something changes: behind its start, and far from its end."""
 _RUN_SECONDS = 30.0
 """After which a run counts as never ending, before time_scale."""
 _LATE_SECONDS = 2.0
@@ -29,28 +27,6 @@ _NEARLY_OVER_SECONDS = 0.1
 _NS_PER_MS = 1_000_000
 
 
-class Run(WorkloadCallback):
-    """A run by the Workload interface. succeeded: None while it goes on. refusal: what it was rejected with."""
-
-    succeeded: bool | None = None
-    refusal: InterfaceError | None = None
-
-    @property
-    def ending(self) -> str:
-        """How it ended, for failures."""
-        if self.refusal is not None:
-            return f"a rejection: {checks.format_error(self.refusal)}"
-        return {None: "no end yet", True: "success", False: "onRunEnded(false)"}[self.succeeded]
-
-    def on_run_ended(self, succeeded: bool) -> None:
-        """Keep how it ended."""
-        self.succeeded = succeeded
-
-
-class NoRoomBesideOthers(NotApplicable):
-    """A HAL has no room for one more work at once: for how many it has is free, and for those of how many apps."""
-
-
 class Waiting:
     """What a case waits for: the ends of runs and their events. endless: the runs that were waited for in vain."""
 
@@ -59,9 +35,7 @@ class Waiting:
         self.recorder = Recorder()
         self.runs: list[Run | ToolRun] = []
         self.endless: list[Run | ToolRun] = []
-        self._beside_others: dict[Run | ToolRun, int] = {}
-        """When each run began that was to begin beside others, unless it went on for longer than a refused one."""
-        self._last_end_ms = -1
+        self.room = Room()
         self.has_work_for_others = False
         """Whether an app has worked for another one, by a right that configs may withdraw."""
         self.clock = _clock(context)
@@ -74,31 +48,10 @@ class Waiting:
         """True where a run is under way."""
         return any(run.succeeded is None for run in self.runs)
 
-    def note_beside_others(self, run: Run | ToolRun) -> None:
-        """Know that a run began while others were under way, in no moment in which the case ended some."""
-        if self.passed_ms != self._last_end_ms:
-            self._beside_others[run] = self.passed_ms
-
-    def note_end(self) -> None:
-        """Know that the case is about to end what is under way. NotApplicable where some of that had no room."""
-        self.need_room()
-        self._beside_others.clear()
-        self._last_end_ms = -1 if self.clock is None else self.passed_ms
-
-    def need_room(self) -> None:
-        """NotApplicable where a run was refused for want of room."""
-        for run in self._beside_others:
-            self.need_room_for(run)
-
-    def need_room_for(self, run: Run | ToolRun) -> None:
-        """NotApplicable where a run that nobody ended had no success, soon after it was to begin beside others.
-
-        A refusal for want of rights, named as such, is none for want of room.
-        """
-        if run not in self._beside_others or run.succeeded is not False:
-            return
-        if isinstance(run, ToolRun) or not isinstance(run.refusal, SecurityDenied):
-            raise NoRoomBesideOthers(f"the HAL has no room for one more work at once: {run.ending}")
+    @property
+    def now_ms(self) -> int | None:
+        """The moment on the virtual clock; None where time passes by itself."""
+        return None if self.clock is None else self.passed_ms
 
     def need_real_time(self) -> None:
         """NotApplicable where time stands still until it is moved, and everything is judged to the millisecond."""
@@ -132,13 +85,7 @@ class Waiting:
         self.clock.advance_clock(duration_ms * _NS_PER_MS)
         self.passed_ms += duration_ms
         self.context.subject.wait_until(lambda: False, 0.0)
-        self._forget_who_goes_on()
-
-    def _forget_who_goes_on(self) -> None:
-        since_ms = self.passed_ms - INTO_WORK_MS
-        for run in [run for run, begun_ms in self._beside_others.items() if begun_ms < since_ms]:
-            if run.succeeded is None:
-                del self._beside_others[run]
+        self.room.note_time(self.passed_ms)
 
     def wait(self, holds: Callable[[], bool], what: str, step_ms: int = STEP_MS) -> None:
         """Let time pass until something holds. Failed where it never does."""
@@ -153,7 +100,7 @@ class Waiting:
         if not holds():
             self.wait_late(holds)  # where all runs are over, nothing but what is on its way can come
         if not holds():
-            self.need_room()
+            self.room.need()
             checks.fail(what, f"within {_RUN_SECONDS} s", "nothing")
 
     def _are_over(self) -> bool:
@@ -181,7 +128,7 @@ class Waiting:
     def succeeds(self, run: Run | ToolRun, what: str, step_ms: int = STEP_MS) -> None:
         """Wait for the end of a run, and see that it is success. NotApplicable where there is no room for it."""
         if not self.end_of(run, step_ms):
-            self.need_room_for(run)
+            self.room.need_for(run)
             checks.fail(what, "success", run.ending)
 
     def is_ended(self, run: Run | ToolRun) -> None:
@@ -210,7 +157,7 @@ class Waiting:
 
         NotApplicable where there is no room for it.
         """
-        self.need_room_for(run)
+        self.room.need_for(run)
         if self.clock is None and run.succeeded is not None:
             raise NotApplicable("the run was over before the harness could go on")
         if run.succeeded is not None:
