@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import as_completed
+from functools import partial
 
 import msgspec
 
@@ -37,7 +39,7 @@ def execute(options: argparse.Namespace) -> int:
     if options.part and (operation or options.part not in PARTS):
         raise UsageError(f"--part: expected one of {', '.join(PARTS)}, without --operation")
     meant = _witnesses(options.part, operation)
-    tell: Callable[[str], None] = (lambda line: None) if options.json else (lambda line: print(line, flush=True))
+    tell: Callable[[str], None] = partial(print, file=sys.stderr if options.json else sys.stdout, flush=True)
     lost: list[str] = []
     found = _on_cluster(options, tell, lost) if options.scheduler else _here(options, meant, tell)
     if options.record:

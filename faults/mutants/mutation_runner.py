@@ -31,6 +31,7 @@ EQUIVALENT = Path(__file__).parent.parent / "equivalent_mutants"
 _SECONDS = 3600.0
 _CASE_SECONDS = 20
 _FIRST_CASES = 200
+_TOLD_EVERY = 50
 _VECTORS, _BEHAVIOURS = 1500, 2500
 """How many witnesses a mutant is run against: first, and in all where the first ones do not detect it: fewer where most
 are vectors than where they are cases about behaviour, each of which looks at something of its own."""
@@ -158,15 +159,16 @@ class MutationRun(msgspec.Struct, frozen=True):
 def run_mutants(
     cases: Sequence[Case], sample: Sample, tell: Callable[[str], None] = print, at_once: int | None = None
 ) -> MutationRun:
-    """Run a sample of mutants. tell: gets a line for each that is not killed. at_once: how many processes, for each
-    core one where nothing is said. Raises ValueError for an operation and a part.
+    """Run a sample of mutants. tell: gets a line for each that is not killed, and how far the run is.
+
+    at_once: how many processes, for each core one where nothing is said. Raises ValueError for an operation and a part.
     """
     if sample.operation and sample.part:
         raise ValueError("an operation's modules, or a part's")
     started = time.monotonic()
     names = targets.modules(sample.operation, sample.part)
     processes = at_once or tracing.CORES
-    traced = tracing.reached(cases, names, processes)
+    traced = tracing.reached(cases, names, processes, tell)
     population = _population(names, traced)
     if sample.per_operation:
         population = [mutant for mutant in population if targets.operation(mutant.module)]
@@ -176,6 +178,8 @@ def run_mutants(
         verdicts[index] = verdict
         if verdict.end not in ("killed", "equivalent"):
             tell(str(verdict))
+        if len(verdicts) % _TOLD_EVERY == 0:
+            tell(f"{len(verdicts)} of {len(drawn)} mutants")
     in_order = tuple(verdicts[index] for index in range(len(drawn)))
     return _run_of(len(population), sample.seed, in_order, time.monotonic() - started)
 

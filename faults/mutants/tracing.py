@@ -25,7 +25,8 @@ from npu_conformance.specs.outcomes import Disposition, Outcome
 from npu_conformance.specs.versions import NEWEST, Version
 
 CORES = max(len(os.sched_getaffinity(0)), 1)
-_SECONDS = 1200.0
+_SECONDS, _MOST_CASES = 1200.0, 1000
+"""A process that traces has no more cases and no more time."""
 _EVERYTHING = Claim(operations=())
 """The claim of a device that supports every operation, as the reference does."""
 
@@ -104,21 +105,27 @@ def claimed(result: CaseResult, hal: str) -> Outcome:
     return claims.enforce(result, (_EVERYTHING,), Version(hal)).outcome
 
 
-def reached(cases: Sequence[Case], names: list[str], at_once: int = CORES) -> Reached:
+def reached(
+    cases: Sequence[Case], names: list[str], at_once: int = CORES, tell: Callable[[str], None] = lambda line: None
+) -> Reached:
     """Run every case once under each version that concerns it, in so many processes at once.
 
-    Raises RuntimeError where one ends early.
+    tell: gets a line as each part of them is traced. Raises RuntimeError where a process ends early.
     """
     special = {targets.NPU: _chosen_of_npu, targets.RUNTIME: _chosen_of_runtime, targets.DRIVER: _chosen_of_driver}
     choose = next((chosen for part, chosen in special.items() if is_of(part, names)), _chosen)
     works = [_work(hal, part, names) for hal in Version for part in _parts(choose(cases, hal), at_once)]
-    traced: list[_Traced] = []
-    for _, answer in sorted(in_children(works, _Traced, _SECONDS, at_once), key=lambda pair: pair[0]):
+    traced: dict[int, _Traced] = {}
+    for place, answer in in_children(works, _Traced, _SECONDS, at_once):
         if isinstance(answer, Ended):
             raise RuntimeError(f"tracing the cases: {answer.reason}")
-        traced.append(answer)
-    at_import = frozenset(line for part in traced for line in part.at_import)
-    return Reached(_witnesses(traced, {case.id: case for case in cases}), at_import)
+        traced[place] = answer
+        tell(
+            f"traced {sum(len(part.reached) for part in traced.values()):,} cases, {len(traced)} of {len(works)} parts"
+        )
+    in_order = [traced[place] for place in range(len(works))]
+    at_import = frozenset(line for part in in_order for line in part.at_import)
+    return Reached(_witnesses(in_order, {case.id: case for case in cases}), at_import)
 
 
 def _chosen(cases: Sequence[Case], hal: Version) -> list[Case]:
@@ -182,7 +189,8 @@ def _hash(case: Case) -> int:
 
 
 def _parts(cases: list[Case], count: int) -> list[list[Case]]:
-    """So many parts, with a fair share of every operation in each."""
+    """So many parts or more, none of them long, with a fair share of every operation in each."""
+    count = max(count, -(-len(cases) // _MOST_CASES))
     return [part for part in (cases[start::count] for start in range(count)) if part]
 
 

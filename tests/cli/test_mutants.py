@@ -108,7 +108,7 @@ def test_bad_command_lines_are_one_line(
 
 
 def test_a_shard_is_a_part_of_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracing, "reached", lambda cases, names, at_once: tracing.Reached({}, frozenset()))
+    monkeypatch.setattr(tracing, "reached", lambda cases, names, at_once, tell: tracing.Reached({}, frozenset()))
     samples = (Sample(5, 7, "CONV_2D", shard=one) for one in ((1, 1), (1, 2), (2, 2)))
     whole, *shards = (run_mutants([], sample, lambda _: None) for sample in samples)
     assert [len(shard.verdicts) for shard in shards] == [3, 2]
