@@ -3,48 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Collection
 
 from msgspec.structs import replace
 
+from npu_conformance.cli.commands._id_files import expanded
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.cli.streams import tell
 from npu_conformance.harness.run.cases import Scope
 from npu_conformance.harness.run.selection import Wanted, idle_words, misspelt, select_ids
 from npu_conformance.specs.diagnostics.counted import counted
 
-_FILE = "@"
-"""Begins a word that stands for the lines of a file."""
-_COMMENT = "#"
-
 
 def wanted_by(options: argparse.Namespace) -> Wanted:
     """What a command line asks for. UsageError for a file of ids that cannot be read, or that names none."""
-    targets = tuple(_expanded(options.targets))
+    targets = tuple(expanded(options.targets))
     return Wanted(targets, options.expression, Scope(options.scope), tuple(options.vectors))
-
-
-def _expanded(words: Sequence[str]) -> Iterator[str]:
-    for word in words:
-        if word.startswith(_FILE):
-            yield from _lines(Path(word.removeprefix(_FILE)))
-        else:
-            yield word
-
-
-def _lines(path: Path) -> list[str]:
-    """The lines of a file of ids, without those that are empty or comments. A file without any must be a mistake."""
-    try:
-        lines = map(str.strip, path.read_text(encoding="utf-8").splitlines())
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{path}: is not a text of ids, one in each line") from None
-    found = [line for line in lines if line and not line.startswith(_COMMENT)]
-    if not found:
-        raise UsageError(f"{path}: names no case; expected ids or globs, one in each line")
-    return found
 
 
 def require_selected(names: Collection[str], wanted: Wanted) -> None:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from npu_conformance.cli.commands._id_files import expanded
 from npu_conformance.cli.commands._numbers import require_not_negative, require_positive
 from npu_conformance.cli.commands._options import Once
 from npu_conformance.cli.commands._output import print_json
@@ -33,7 +34,12 @@ _NO_END = 1e6
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
-    parser.add_argument("ids", metavar="ID", nargs="*", help="ids of faults (or variants), or globs (default: all)")
+    parser.add_argument(
+        "ids",
+        metavar="ID",
+        nargs="*",
+        help="ids of faults (or variants), or globs, or @FILE for its lines (default: all)",
+    )
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--list", action="store_true", help="list faults and variants, all or those that match IDs")
     instead.add_argument(
@@ -97,6 +103,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Run; return WRONG for a fault that is not caught, a variant that is not green, too few mutants killed."""
     _require_sense(options)
+    options.ids = list(expanded(options.ids))
     if options.list:
         return _list(options)
     if options.mutants is not None:

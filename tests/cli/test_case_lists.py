@@ -40,18 +40,19 @@ def test_a_run_records_the_ids_and_not_the_file(cases: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"# none yet\n\n", "names no case; expected ids or globs, one in each line"),
+        (b"# none yet\n\n", "names nothing; expected ids or globs, one in each line"),
         (b"\xff\xfe", "is not a text of ids, one in each line"),
         (None, "No such file or directory"),
     ],
 )
+@pytest.mark.parametrize("command", ["list", "faults"])
 def test_a_file_without_ids_is_refused(
-    content: bytes | None, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command: str, content: bytes | None, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "list"
     if content is not None:
         path.write_bytes(content)
-    assert main(["list", f"@{path}"]) == 2
+    assert main([command, f"@{path}"]) == 2
     assert capsys.readouterr().err == f"npu-conformance: {path}: {message}\n"
 
 
@@ -59,3 +60,10 @@ def test_a_line_that_means_no_case_is_refused(cases: Path, capsys: pytest.Captur
     cases.write_text(f"{_LIST}vts.queries.type.legall\n")
     assert main(["list", f"@{cases}"]) == 2
     assert f"vts.queries.type.legall: matches no case; did you mean {_LEGAL}?" in capsys.readouterr().err
+
+
+def test_faults_are_named_by_a_file_as_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "faults"
+    path.write_text("# seen by chance\npad-raw-zero\n")
+    assert main(["faults", "--list", f"@{path}"]) == 0
+    assert [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()] == ["pad-raw-zero"]
