@@ -7,7 +7,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from npu_conformance.cts.lib.runtime.net_app import Compiled, Options
-from npu_conformance.cts.lib.runtime.nets import add, chain, net_of
+from npu_conformance.cts.lib.runtime.nets import NetBuilder, add, chain, net_of
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver
 from npu_conformance.harness.judge import checks
@@ -186,6 +186,21 @@ def asynchronous_by_property(context: CaseContext) -> None:
 
 def _compiled(app: ScriptedApp) -> Compiled:
     return app.compiled(add(), "one")
+
+
+@_with_each_hal("read_several_times", "FW-VER-001", "NNHAL-MODEL-050")
+def read_several_times(context: CaseContext, hal: Version) -> None:
+    """Operands that an operation reads twice, or several operations read, reach drivers in a model without mistakes.
+
+    Drivers up to 1.3 are told how often each is read.
+    """
+    app, builder = _app(context, hal), NetBuilder()
+    first, constant = builder.input(), builder.constant()
+    double = builder.binary("ADD", first, first)
+    square = builder.binary("MUL", double, double)
+    total = builder.binary("ADD", builder.binary("ADD", square, double), builder.binary("MUL", constant, constant))
+    app.computes_rightly(app.compiled(builder.net(total), "one"))
+    app.prepared_once("one")
 
 
 @cases.case("loop_timeout", "FW-VER-001")

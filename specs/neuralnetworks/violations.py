@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.types import Model
+
 
 class Violation(msgspec.Struct, frozen=True):
     """One rule that a model, a request or an operation breaks.
@@ -21,3 +24,11 @@ class Violation(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.clause}: {self.message}"
+
+
+def is_about_vendor(violation: Violation, model: Model) -> bool:
+    """Whether it is about an operation or operand of an extension or OEM, whose rules the vendor knows."""
+    graph = (model.main, *model.referenced)[violation.subgraph]
+    if violation.operation is not None:
+        return graph.operations[violation.operation].type >= OperationType.OEM_OPERATION
+    return violation.operand is not None and graph.operands[violation.operand].type >= OperandType.OEM

@@ -55,7 +55,10 @@ def rows() -> Iterator[Row]:
 
 
 def _nested(*inner: tuple[int, int]) -> Model:
-    """IF whose branch number n is an IF between two other branches; branch len(inner) is a RELU."""
+    """IF whose branch number n is an IF between two other branches; branch len(inner) is a RELU.
+
+    It chooses between the first and the last IF.
+    """
     boolean = tensor(_T.TENSOR_BOOL8, [1], INPUT)
 
     def chooser(then: int, other: int) -> Subgraph:
@@ -73,7 +76,11 @@ def _references() -> Iterator[Row]:
     yield sound("M4", "chain", _nested((1, 2), (2, 2)), "CONTROLFLOW-003", since=since)
     yield broken("M4", "itself", _nested((0, 2), (2, 2)), *ids, since=since)
     yield broken("M4", "itself_at_second", _nested((2, 2), (2, 1)), *ids, since=since)
+    yield sound("M4", "two_ways", _nested((1, 2), (3, 4), (3, 4), (4, 4)), "CONTROLFLOW-003", since=since)
     yield broken("M4", "each_other", _nested((1, 2), (0, 2)), *ids, since=since)
+    yield broken("M4", "each_other_further_on", _nested((1, 3), (2, 3), (1, 3)), *ids, since=since)
+    yield broken("M4", "around_three", _nested((1, 3), (2, 3), (0, 3)), *ids, since=since)
+    yield broken("M4", "around_five_by_the_second", _nested((5, 1), (5, 2), (5, 3), (5, 4), (5, 0)), *ids, since=since)
     lonely = replace(BRANCHES, referenced=(*BRANCHES.referenced, branch))
     yield vague("M5", "unreferenced", lonely, "CONTROLFLOW-001", since=since)
     places = {"length": (0, 0, 1), "pool": (1, 0, 0), "behind_the_last": (0, 2, 0), "huge": (0, 2**31, 0)}

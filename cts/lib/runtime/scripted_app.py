@@ -15,7 +15,12 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperationType
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverCall, DriverScript, RuntimeControl
 from npu_conformance.specs.neuralnetworks.types import Model, Operation
+from npu_conformance.specs.neuralnetworks.validate import validate_model
+from npu_conformance.specs.neuralnetworks.violations import is_about_vendor
 from npu_conformance.specs.versions import HIDL_LAST
+
+_STRUCTURE = "MODEL."
+"""The rules of all models, whatever their operations. Those of operations are for the app to keep."""
 
 
 class ScriptedApp(NetApp):
@@ -26,7 +31,10 @@ class ScriptedApp(NetApp):
         context.close_later(_Reset(self.control))
         super().__init__(context)
         self.driver_names = tuple(script.name for script in scripts)
-        self.control.set_drivers(tuple(map(self.known, scripts)))
+        known = tuple(map(self.known, scripts))
+        self._versions = {script.name: script.hal for script in known}
+        self._judged: dict[str, int] = {}
+        self.control.set_drivers(known)
 
     def known(self, script: DriverScript) -> DriverScript:
         """A script as this runtime can have it: one of feature level 4 or less knows no AIDL."""
@@ -39,11 +47,30 @@ class ScriptedApp(NetApp):
 
     def calls(self, name: str, method: str = "") -> list[DriverCall]:
         """Calls that a driver got, in order; of methods whose names begin so."""
-        return [call for call in self.control.driver_calls(name) if call.method.startswith(method)]
+        return [call for call in self._driver_calls(name) if call.method.startswith(method)]
 
     def executions(self, name: str) -> list[DriverCall]:
         """Executions that a driver was asked for, in every way."""
-        return [call for call in self.control.driver_calls(name) if "execute" in call.method]
+        return [call for call in self._driver_calls(name) if "execute" in call.method]
+
+    def _driver_calls(self, name: str) -> list[DriverCall]:
+        """All calls that a driver got, in order. Failed for a model that its HAL has to reject (FW-VER-001)."""
+        calls = list(self.control.driver_calls(name))
+        for call in calls[self._judged.get(name, 0) :]:
+            if call.model is not None:
+                self._require_sound(name, call.model)
+        self._judged[name] = len(calls)
+        return calls
+
+    def _require_sound(self, name: str, model: Model) -> None:
+        version = self._versions[name]
+        wrong = [
+            str(one)
+            for one in validate_model(model, version)
+            if one.clause.startswith(_STRUCTURE) and not is_about_vendor(one, model)
+        ]
+        with checks.about("FW-VER-001"):
+            checks.equal(wrong, [], f"rules of HAL {version} that a model breaks which driver {name} got")
 
     def prepared(self, name: str) -> list[Model]:
         """The models that a driver was told to prepare."""

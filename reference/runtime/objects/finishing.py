@@ -11,11 +11,10 @@ from npu_conformance.reference.runtime.backend import FinishedModel
 from npu_conformance.reference.runtime.objects.assembling import wire_model
 from npu_conformance.reference.runtime.objects.draft import Draft, PlacedValue
 from npu_conformance.reference.runtime.objects.operands import bad_data
-from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.minimal_version import without_trailing_defaults
 from npu_conformance.specs.neuralnetworks.types import Model, Operation, Subgraph
 from npu_conformance.specs.neuralnetworks.validate import validate_model
-from npu_conformance.specs.neuralnetworks.violations import Violation
+from npu_conformance.specs.neuralnetworks.violations import Violation, is_about_vendor
 from npu_conformance.specs.versions import Version
 
 _ALIGNMENT = 64
@@ -96,15 +95,7 @@ def with_consumers(graph: Subgraph) -> Subgraph:
 
 def first_problem(wire: Model, level: Version) -> Violation | None:
     """The first rule that a model breaks at a feature level; what is a vendor's own is left to its driver."""
-    graphs = (wire.main, *wire.referenced)
     for violation in validate_model(wire, level):
-        if violation.clause not in _OF_DRIVERS and not _is_about_vendor(violation, graphs[violation.subgraph]):
+        if violation.clause not in _OF_DRIVERS and not is_about_vendor(violation, wire):
             return violation
     return None
-
-
-def _is_about_vendor(violation: Violation, graph: Subgraph) -> bool:
-    """Whether it is about an operation or operand of an extension or OEM."""
-    if violation.operation is not None:
-        return graph.operations[violation.operation].type >= OperationType.OEM_OPERATION
-    return violation.operand is not None and graph.operands[violation.operand].type >= OperandType.OEM
