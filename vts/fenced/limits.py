@@ -71,6 +71,32 @@ def too_short(context: CaseContext) -> None:
                 _check_late_or_missed(total, total.launch(options=replace(chosen, form=form)))
 
 
+@cases.case("earlier_of_both", "NNHAL-FENCED-015", since=_SINCE)
+def earlier_of_both(context: CaseContext) -> None:
+    """What the device always aborts by one limit, which nothing can keep, it aborts beside a distant limit as well.
+
+    To abort at all is free (NNHAL-QOS-001).
+    """
+    fixture, hour = FencedFixture(context), deadline("hour", context.version)
+    limits = {
+        "deadline": (FencedOptions(deadline=1), FencedOptions(deadline=1, duration=_HOUR)),
+        "duration": (FencedOptions(duration=1), FencedOptions(deadline=hour, duration=1)),
+    }
+    for (name, (alone, both)), form in itertools.product(limits.items(), forms(context.version)):
+        with context.configuration(f"{form}.{name}"):
+            if not all(_is_missed(fixture, replace(alone, form=form)) for _ in range(_TRIES)):
+                raise NotApplicable(f"the device does not always abort by a {name} that nothing can keep")
+            is_missed = any(_is_missed(fixture, replace(both, form=form)) for _ in range(_TRIES))
+            checks.that(
+                is_missed, f"a {name} that always aborts alone: expected an abort beside a later limit, found none"
+            )
+
+
+def _is_missed(fixture: FencedFixture, options: FencedOptions) -> bool:
+    total = fixture.sum()
+    return total.end(total.launch(options=options)).status in MISSED
+
+
 @cases.case("too_short_behind_a_fence", "NNHAL-FENCED-011", "NNHAL-FENCED-015", since=_SINCE)
 def too_short_behind_a_fence(context: CaseContext) -> None:
     """With limits that nothing can keep, work that is held back first ends as the returned fence says."""
