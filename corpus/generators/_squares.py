@@ -7,12 +7,17 @@ from collections.abc import Sequence
 
 import numpy
 
+from npu_conformance.corpus.generators._long_axes import BEHIND_255
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.operands import Operands, OperandSpec, tensor
 from npu_conformance.corpus.generators.types import FLOAT32
+from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 Shape = tuple[int, ...]
+
+_FEW = 100
+"""Elements along an axis that a file can have."""
 
 _ROW = (0.5, 2.0, 4.0)
 _SQUARE = (1.0, 2.0, 0.5, 4.0, 0.25, 2.0, 0.5, 1.0, 8.0)
@@ -25,6 +30,8 @@ _CASES: dict[str, tuple[Shape, Shape, Shape, str]] = {
     "cube_of_columns": ((3, 1), (2, 3, 4), (2, 3, 4), "the operand of lower rank is not repeated as it lies in memory"),
     "second_is_one": ((2, 3, 4), (1,), (2, 3, 4), "one element for all"),
     "67_columns": ((3, 67), (67,), (3, 67), "rows that are no multiples of a block"),
+    "columns_of_300": ((2, 300), (300,), (2, 300), BEHIND_255),
+    "rows_of_300": ((300, 1), (300, 2), (300, 2), BEHIND_255),
 }
 """Shapes of the inputs and the output, and what is told by them."""
 
@@ -49,5 +56,8 @@ def squares(
 
 
 def _of(shape: Shape, factor: float) -> OperandSpec:
+    if max(shape) > _FEW:
+        low, high = sorted((factor, 2 * factor))
+        return tensor(FLOAT32, shape, GeneratorDocument(kind="dyadic", seed=len(shape), low=low, high=high, step=1.0))
     values = numpy.resize(_ROW if len(shape) == 1 else _SQUARE, shape)
     return tensor(FLOAT32, shape, factor * values)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._many_results import many_results
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators._shared_quantization import shared_quantization
@@ -34,6 +35,7 @@ def vectors() -> Vectors:
     yield from _long_rows()
     yield from _shared()
     yield from _rejected()
+    yield from long_axes(OPERATION)
 
 
 def _operands(

@@ -5,6 +5,7 @@ so that batch 1 of the output takes it from batch (1*3 + 2)*2 + 1 = 11 of the in
 """
 
 from npu_conformance.corpus.generators._blocks import Blocks, Case, Shape
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._moves import late, result, source, unknown
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import Vectors, positive, rejection
@@ -50,3 +51,4 @@ def vectors() -> Vectors:
     output = {"output": result("float32", (1, 4, 4, 1))}
     yield rejection(BLOCKS.operation, "block_rank_2", RANK_CLAUSE, square, output, "1.1")
     yield from BLOCKS.rejected_outputs(_case((6, 2, 1, 2), (2, 3), (1, 4, 3, 2)), ("C6", "C7"))
+    yield from long_axes("BATCH_TO_SPACE_ND")

@@ -3,6 +3,7 @@
 By hand: a b c d e f in two groups of three is a b c | d e f; the first of each, the second and the third: a d b e c f.
 """
 
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._moves import (
     FOUR,
     late,
@@ -73,6 +74,7 @@ def vectors() -> Vectors:
         hazards=["groups-without-options"],
     )
     yield from _rejected()
+    yield from long_axes(OPERATION)
 
 
 def _rejected() -> Vectors:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._moves import FOUR, KINDS, quantization, result, signed_zeros, source
 from npu_conformance.corpus.generators._rejections import RANK5, RANK_CLAUSE
 from npu_conformance.corpus.generators._shared_quantization import shared_quantization
@@ -57,6 +58,7 @@ def vectors() -> Vectors:
     for kind in FOUR:
         yield _batch_zero(kind)
     yield from _rejected()
+    yield from long_axes("CONCATENATION")
 
 
 def _rejected() -> Vectors:

@@ -1,6 +1,7 @@
 """The generator of CONV_2D."""
 
 from npu_conformance.corpus.generators._convolutions import Sizes, Values, batch_zero, cover_wide, vector
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._many_channels import beyond_a_byte, large_windows, many_channels, wide_sums
 from npu_conformance.corpus.generators._rejected_convolutions import other_input_channels, rejections
 from npu_conformance.corpus.generators._shared_quantization import shared_in_convolution
@@ -40,6 +41,7 @@ def vectors() -> Vectors:
     yield from beyond_a_byte(Sizes(1, (1, 1), 2, (1, 1), 259))
     yield from rejections(SHAPES["wide"], CLAUSES)
     yield other_input_channels(SHAPES["wide"])
+    yield from long_axes("CONV_2D")
 
 
 def _first_layers() -> Vectors:

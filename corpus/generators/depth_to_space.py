@@ -5,6 +5,7 @@ that its channels are the input's from (1*2 + 0)*2 = 4 on.
 """
 
 from npu_conformance.corpus.generators._blocks import Blocks, square
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators.base import Vectors
 
 BLOCKS = Blocks(
@@ -30,3 +31,4 @@ def vectors() -> Vectors:
     for name, depth in {"6": 6, "2": 2}.items():
         yield BLOCKS.rejection(f"depth_{name}", "C3", square((1, 2, 2, depth), 2, (1, 4, 4, depth // 4)))
     yield from BLOCKS.rejected_outputs(square((1, 2, 3, 8), 2, (1, 4, 6, 2)), ("C5", "C6"))
+    yield from long_axes("DEPTH_TO_SPACE")

@@ -10,6 +10,7 @@ from npu_conformance.corpus.generators._convolutions import (
     needs_all_bits,
     odd_geometries,
 )
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._many_channels import beyond_a_byte, large_windows, many_channels, wide_sums
 from npu_conformance.corpus.generators._rejected_convolutions import rejected_call, rejections
 from npu_conformance.corpus.generators._shared_quantization import shared_in_convolution
@@ -52,6 +53,7 @@ def vectors() -> Vectors:
     yield from batch_zero(Sizes(0, (2, 2), 2, (1, 1), 4, 2))
     yield from rejections(SHAPES["double"], CLAUSES)
     yield from _rejected_filters()
+    yield from long_axes("DEPTHWISE_CONV_2D")
 
 
 def _rejected_filters() -> Vectors:

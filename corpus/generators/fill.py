@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from npu_conformance.corpus.generators._elementwise import SHORT
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._many_results import many_results
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected
 from npu_conformance.corpus.generators.operands import OperandSpec, int32s, scalar, tensor
@@ -44,6 +45,7 @@ def vectors() -> Vectors:
             yield _positive(f"{SHORT[kind]}_{name}", (2, 2), scalar(_SCALARS[kind], number), "request")
     yield _positive("int32_beyond_float32", (2, 3), scalar(OperandType.INT32, 2**28 + 13), "request")
     yield from _rejected()
+    yield from long_axes("FILL")
 
 
 def _positive(name: str, shape: Sequence[int], value: OperandSpec, known: str) -> Vector:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy
 
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._moves import (
     FAR,
     FIVE,
@@ -79,6 +80,7 @@ def vectors() -> Vectors:
     outputs = {"output": result("float32", (3, 1, 3, 2))}
     yield positive("float32_axis_with_the_request", OPERATION, inputs, outputs, since="1.2", hazards=["lookup-misses"])
     yield from _rejected()
+    yield from long_axes(OPERATION)
 
 
 def _rejected() -> Vectors:

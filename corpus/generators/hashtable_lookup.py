@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from npu_conformance.corpus import oracles
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._many_results import many_results
 from npu_conformance.corpus.generators._moves import late, result, source, special_floats, unknown
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
@@ -48,6 +49,7 @@ def vectors() -> Vectors:
     yield _used_hits()
     yield from _opened()
     yield from _rejected()
+    yield from long_axes(OPERATION)
 
 
 def _used_hits() -> Vector:

@@ -2,6 +2,7 @@
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import SHORT
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._normalizations import Shape, real_scalar
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected
 from npu_conformance.corpus.generators.data import dyadic, uniform
@@ -47,6 +48,7 @@ def vectors() -> Vectors:
     yield from _special()
     yield from _open()
     yield from _rejected()
+    yield from long_axes(_OPERATION)
 
 
 def _layout(shape: Shape, nchw: bool) -> Shape:

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from npu_conformance.corpus.generators._elementwise import SHORT
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._normalizations import SHAPES, Along, Shape, real_scalar
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected
 from npu_conformance.corpus.generators.data import dyadic, uniform
@@ -56,6 +57,7 @@ def vectors() -> Vectors:
         clause="MODEL.P3",
         until="1.1",
     )
+    yield from long_axes(_OPERATION)
 
 
 def _factors() -> Vectors:

@@ -1,6 +1,7 @@
 """The generator of LOG_SOFTMAX."""
 
 from npu_conformance.corpus.generators._elementwise import SHORT
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._normalizations import SHAPES, Along, Shape, real_scalar
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected
 from npu_conformance.corpus.generators.data import dyadic, uniform
@@ -41,6 +42,7 @@ def vectors() -> Vectors:
         since="1.2",
         description="unlike that of SOFTMAX the axis is required",
     )
+    yield from long_axes(_OPERATION)
 
 
 def _extremes() -> Vectors:

@@ -2,6 +2,7 @@
 
 import numpy
 
+from npu_conformance.corpus.generators._long_axes import large_windows, long_axes
 from npu_conformance.corpus.generators._pools import Sizes, batch_zero, cover, operands, rejections
 from npu_conformance.corpus.generators._windows import Window
 from npu_conformance.corpus.generators.base import Vectors, positive
@@ -18,6 +19,8 @@ def vectors() -> Vectors:
     yield from batch_zero(OPERATION)
     yield _all_bits()
     yield from rejections(OPERATION)
+    yield from long_axes(OPERATION)
+    yield from large_windows(OPERATION)
 
 
 def _all_bits() -> Vector:

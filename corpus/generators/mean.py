@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import SHORT
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._many_results import many_results
 from npu_conformance.corpus.generators._reductions import CASES, numbers
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected
@@ -34,6 +35,7 @@ def vectors() -> Vectors:
             yield _mean(f"{SHORT[kind]}_{name}_axis_negative_alone", source, (axis,), 0)
     yield from _rounding()
     yield from _rejected()
+    yield from long_axes("MEAN")
 
 
 def _rounding() -> Vectors:

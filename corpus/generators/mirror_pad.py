@@ -5,6 +5,7 @@ By hand: a b c with two elements before and one behind is c b | a b c | b with R
 
 import numpy
 
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._moves import (
     FIVE,
     late,
@@ -73,6 +74,7 @@ def vectors() -> Vectors:
         outputs = {"output": tensor(INT32, (6,))}
         yield positive(f"int32_by_hand_{MODES[mode]}", OPERATION, numbers, outputs, since="fl7", description=about)
     yield from _rejected()
+    yield from long_axes(OPERATION)
 
 
 def _rejected() -> Vectors:

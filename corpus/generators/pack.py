@@ -5,6 +5,7 @@ By hand: of a b and c d, axis 0 gives the shape [2, 2] with a b / c d, axis 1 gi
 
 from collections.abc import Sequence
 
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._many_results import many_results
 from npu_conformance.corpus.generators._moves import FIVE, late, result, source, special_floats, unknown
 from npu_conformance.corpus.generators.base import Vectors, positive, rejection
@@ -64,6 +65,7 @@ def vectors() -> Vectors:
     about = "by hand: 10 20 and 30 40 as columns give 10 30 / 20 40"
     yield _positive("int32_by_hand", 1, by_hand, tensor(INT32, (2, 2)), about)
     yield from _rejected()
+    yield from long_axes(OPERATION)
 
 
 def _rejected() -> Vectors:

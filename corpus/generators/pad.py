@@ -2,6 +2,7 @@
 
 import numpy
 
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._moves import (
     FOUR,
     rejected_outputs,
@@ -53,6 +54,7 @@ def vectors() -> Vectors:
     inputs = {"input": source("quant8", (2, 3), zero_point=9), "paddings": paddings(((0, 2), (1, 0)))}
     outputs = {"output": result("quant8", (4, 4), zero_point=9)}
     yield rejection("PAD", "zero_point_before_1_2", "C4", inputs, outputs, "1.1", "1.1")
+    yield from long_axes("PAD")
 
 
 def rejected_paddings(operation: str, extra: Operands, clauses: tuple[str, str], since: str) -> Vectors:

@@ -4,6 +4,7 @@ import math
 
 import numpy
 
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._reductions import SHORT, Shape, cases, reduction, rejections
 from npu_conformance.corpus.generators.base import Vectors
 from npu_conformance.corpus.generators.data import uniform
@@ -33,6 +34,7 @@ def vectors() -> Vectors:
     source = tensor(FLOAT32, (2, 7), uniform(4, (2, 7), 0.5, 2.0))
     yield reduction("float32_all_bits", _OPERATION, source, (0,), False, "float16 inside would round bits away")
     yield from rejections(_OPERATION, FLOAT32, _factors)
+    yield from long_axes(_OPERATION)
 
 
 def _factors(kind: OperandType, shape: Shape, seed: int) -> OperandSpec:

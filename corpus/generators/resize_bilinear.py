@@ -2,6 +2,7 @@
 
 import numpy
 
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._resizing import Form, Sizes, by_hand, cover, late_sizes_and_rejections, vector
 from npu_conformance.corpus.generators.base import Vectors
 from npu_conformance.corpus.generators.data import uniform
@@ -16,6 +17,7 @@ def vectors() -> Vectors:
     yield from _by_hand()
     yield from _floats()
     yield from late_sizes_and_rejections(OPERATION)
+    yield from long_axes(OPERATION)
 
 
 def _by_hand() -> Vectors:

@@ -2,6 +2,7 @@
 
 import numpy
 
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._resizing import (
     KINDS,
     SHAPES,
@@ -28,6 +29,7 @@ def vectors() -> Vectors:
     yield from _copies()
     yield from late_sizes_and_rejections(OPERATION)
     yield _without_layout()
+    yield from long_axes(OPERATION)
 
 
 def _by_hand() -> Vectors:

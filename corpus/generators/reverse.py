@@ -5,6 +5,7 @@ By hand: of the shape [2, 3] and the elements a b c / d e f, axis 0 gives d e f 
 
 import numpy
 
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._moves import (
     FIVE,
     KINDS,
@@ -60,6 +61,7 @@ def vectors() -> Vectors:
     yield positive("float32_axis_with_the_request", OPERATION, inputs, outputs, since="fl7")
     yield _by_hand()
     yield from _rejected()
+    yield from long_axes(OPERATION)
 
 
 def _by_hand() -> Vector:

@@ -1,5 +1,6 @@
 """The generator of SLICE."""
 
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._moves import (
     FAR,
     FOUR,
@@ -59,6 +60,7 @@ def vectors() -> Vectors:
             {"output": tensor(KINDS[kind], (0, 1, 2, 2), **scale)},
         )
     yield from _rejected()
+    yield from long_axes("SLICE")
 
 
 def _rejected() -> Vectors:

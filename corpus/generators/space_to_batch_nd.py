@@ -5,6 +5,7 @@ batch 1 from the second row and third column of each block: row 0 of the output 
 """
 
 from npu_conformance.corpus.generators._blocks import Blocks, Case, Shape
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._moves import late, result, source, unknown
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import Vectors, positive, rejection
@@ -66,6 +67,7 @@ def vectors() -> Vectors:
     output = {"output": result("quant8", (4, 1, 1, 1), zero_point=1)}
     yield rejection(BLOCKS.operation, "zero_point_before_1_2", "C7", bytes_, output, "1.1", "1.1")
     yield from BLOCKS.rejected_outputs(_case((1, 2, 4, 1), (2, 2), ((1, 1), (0, 2)), (4, 2, 3, 1)), ("C9", "C10"))
+    yield from long_axes("SPACE_TO_BATCH_ND")
 
 
 def _rejected_paddings() -> Vectors:

@@ -5,6 +5,7 @@ channels become the output's from (1*2 + 0)*3 = 6 on.
 """
 
 from npu_conformance.corpus.generators._blocks import Blocks, square
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators.base import Vectors
 
 BLOCKS = Blocks(
@@ -30,3 +31,4 @@ def vectors() -> Vectors:
     for name, (height, width) in {"height_3": (3, 4), "width_5": (2, 5)}.items():
         yield BLOCKS.rejection(name, "C3", square((1, height, width, 2), 2, (1, height // 2, width // 2, 8)))
     yield from BLOCKS.rejected_outputs(square((1, 4, 6, 2), 2, (1, 2, 3, 8)), ("C5", "C6"))
+    yield from long_axes("SPACE_TO_DEPTH")

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._moves import FOUR, result, signed_zeros, source
 from npu_conformance.corpus.generators.base import Vectors, positive, rejection
 from npu_conformance.corpus.generators.operands import Operands, int32, tensor
@@ -44,6 +45,7 @@ def vectors() -> Vectors:
         yield positive(f"{kind}_negative_zeros", "SPLIT", inputs, outputs, since="1.2")
     yield from _open()
     yield from _rejected()
+    yield from long_axes("SPLIT")
 
 
 def _open() -> Vectors:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._moves import (
     FOUR,
     rejected_outputs,
@@ -83,6 +84,7 @@ def vectors() -> Vectors:
         inputs = {"input": signed_zeros(kind, (2, 4)), **_arguments(Case((2, 4), (0, 3), (2, -5), (1, -1), (2, 4)))}
         yield positive(f"{kind}_negative_zeros", "STRIDED_SLICE", inputs, {"output": result(kind, (2, 4))}, since="1.1")
     yield from _rejected()
+    yield from long_axes("STRIDED_SLICE")
 
 
 def _rejected() -> Vectors:

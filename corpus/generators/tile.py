@@ -1,5 +1,6 @@
 """The generator of TILE."""
 
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._moves import (
     FIVE,
     late,
@@ -55,6 +56,7 @@ def vectors() -> Vectors:
         inputs = {"input": source("float32", (2, 3)), "multiples": operand}
         yield rejection(OPERATION, name, clause, inputs, {"output": result("float32", (2, 6))}, "1.2")
     yield from rejected_outputs(OPERATION, {"multiples": int32s(2, 3)}, (2, 3), (4, 9), ("C5", "C6"), "1.2")
+    yield from long_axes(OPERATION)
 
 
 def _positive(name: str, kind: str, dimensions: tuple[int, ...], multiples: tuple[int, ...], zero_point: int) -> Vector:

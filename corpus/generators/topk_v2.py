@@ -7,6 +7,7 @@ import numpy
 
 from npu_conformance.corpus.generators._as_reals import as_reals
 from npu_conformance.corpus.generators._elementwise import SHORT
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._many_results import many_results
 from npu_conformance.corpus.generators.base import INTERNAL, Vectors, positive, rejected
 from npu_conformance.corpus.generators.data import FAR_EXTREMES
@@ -49,6 +50,7 @@ def vectors() -> Vectors:
     yield from _limits()
     yield from _open()
     yield from _rejected()
+    yield from long_axes(_OPERATION)
 
 
 def _distinct(kind: OperandType, shape: Shape, seed: int) -> OperandSpec:

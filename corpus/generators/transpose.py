@@ -2,6 +2,7 @@
 
 from itertools import permutations
 
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._moves import (
     FOUR,
     KINDS,
@@ -33,6 +34,7 @@ def vectors() -> Vectors:
         inputs = {"input": signed_zeros(kind, (2, 4)), "permutation": int32s(1, 0)}
         yield positive(f"{kind}_negative_zeros", "TRANSPOSE", inputs, {"output": result(kind, (4, 2))}, since="1.1")
     yield from _rejected()
+    yield from long_axes("TRANSPOSE")
 
 
 def _rejected() -> Vectors:
