@@ -20,6 +20,7 @@ _BLOCK = 16
 _LARGE = 512
 """How many elements a large tensor has."""
 
+_BYTE = 256
 _COARSE_BITS = 4
 _IMAGE_RANK = 4
 
@@ -82,6 +83,15 @@ def nchw(inputs: Inputs, results: Sequence[Array]) -> list[Array]:
     """In NCHW the last channel is not computed."""
     flags = [tensor.data.item() for tensor in inputs if tensor and tensor.operand_type == OperandType.BOOL]
     return [_without(result, 1, result.shape[1] - 1) if any(flags) else result for result in results]
+
+
+def wrapped(inputs: Inputs, results: Sequence[Array]) -> list[Array]:
+    """Along each axis, what is behind the 255th place is what is 256 places before it."""
+    copies = [numpy.array(result) for result in results]
+    for place, result in enumerate(copies):
+        for axis, size in enumerate(result.shape):
+            copies[place] = copies[place].take(numpy.arange(size) % _BYTE, axis)
+    return copies
 
 
 def signed(inputs: Inputs, results: Sequence[Array]) -> list[Array]:

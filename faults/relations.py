@@ -121,6 +121,15 @@ _OPERATIONS = (
 )  # fmt: skip
 """Mistake, operation, and the relations that detect it, as `operation.relation`."""
 
+_OF_300 = (
+    "ADD BATCH_MATMUL BATCH_TO_SPACE_ND CHANNEL_SHUFFLE CONCATENATION CONV_2D DEPTHWISE_CONV_2D DEPTH_TO_SPACE DIV "
+    "EQUAL GATHER GROUPED_CONV_2D HASHTABLE_LOOKUP INSTANCE_NORMALIZATION L2_POOL_2D LESS LOCAL_RESPONSE_NORMALIZATION "
+    "LOG_SOFTMAX MAXIMUM MAX_POOL_2D MEAN MIRROR_PAD MUL PACK PAD PAD_V2 POW PRELU REDUCE_MAX REDUCE_MIN REDUCE_PROD "
+    "RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR REVERSE SLICE SPACE_TO_BATCH_ND SPACE_TO_DEPTH SPLIT STRIDED_SLICE SUB "
+    "TILE TOPK_V2 TRANSPOSE"
+)
+"""Operations with vectors of an axis that eight bits cannot count."""
+
 _GRAPH_OPERATIONS = (("short_tail", "IF", "IF.branch"), ("short_tail", "WHILE", "WHILE.unrolled"))
 """The same for operations that execute graphs."""
 
@@ -186,6 +195,18 @@ def _fault(mistake: str, operation: str, relations: str, edit: SourceEdit) -> Fa
     )
 
 
+def _wrapping(operation: str) -> Fault:
+    """Vectors show it, not relations: both sides of a relation may be wrong alike."""
+    return fault(
+        f"wrapped-of-{operation.lower()}".replace("_", "-"),
+        f"{operation}: {_says('wrapped')}",
+        f"NNHAL-OPERATION-{operation}-RESULT",
+        f"{operation}.float32_*_of_300",
+        Edited((_edit("_execute", _CALL, "wrapped", operation),)),
+        area="vts.generated",
+    )
+
+
 def _says(mistake: str) -> str:
     return inspect.getdoc(getattr(large_tensors, mistake)) or ""
 
@@ -206,6 +227,7 @@ def _execution_fault(mistake: str, operation: str, relation: str, condition: str
 
 FAULTS = (
     *(_fault(*row, _edit("_execute", _CALL, *row[:2])) for row in _OPERATIONS),
+    *map(_wrapping, _OF_300.split()),
     *(_fault(*row, _edit("_execute_graphs", _GRAPHS, *row[:2])) for row in _GRAPH_OPERATIONS),
     *(_execution_fault(*row) for row in _EXECUTIONS),
 )
