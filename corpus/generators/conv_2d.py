@@ -1,6 +1,7 @@
 """The generator of CONV_2D."""
 
 from npu_conformance.corpus.generators._convolutions import Sizes, Values, batch_zero, cover_wide, vector
+from npu_conformance.corpus.generators._large_steps import large_steps
 from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._many_channels import beyond_a_byte, large_windows, many_channels, wide_sums
 from npu_conformance.corpus.generators._rejected_convolutions import other_input_channels, rejections
@@ -42,6 +43,7 @@ def vectors() -> Vectors:
     yield from rejections(SHAPES["wide"], CLAUSES)
     yield other_input_channels(SHAPES["wide"])
     yield from long_axes("CONV_2D")
+    yield from large_steps("CONV_2D")
 
 
 def _first_layers() -> Vectors:

@@ -10,6 +10,7 @@ from npu_conformance.corpus.generators._convolutions import (
     needs_all_bits,
     odd_geometries,
 )
+from npu_conformance.corpus.generators._large_steps import large_steps
 from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._many_channels import beyond_a_byte, large_windows, many_channels, wide_sums
 from npu_conformance.corpus.generators._rejected_convolutions import rejected_call, rejections
@@ -54,6 +55,7 @@ def vectors() -> Vectors:
     yield from rejections(SHAPES["double"], CLAUSES)
     yield from _rejected_filters()
     yield from long_axes("DEPTHWISE_CONV_2D")
+    yield from large_steps("DEPTHWISE_CONV_2D")
 
 
 def _rejected_filters() -> Vectors:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from npu_conformance.corpus.generators._convolutions import Sizes, Values, cover_wide, operands, vector
+from npu_conformance.corpus.generators._large_steps import large_steps
 from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._many_channels import beyond_a_byte, large_windows, many_channels, wide_sums
 from npu_conformance.corpus.generators._rejected_convolutions import rejected_call, rejections, without_layout
@@ -49,6 +50,7 @@ def vectors() -> Vectors:
     yield from rejections(SHAPES["wide"], CLAUSES)
     yield from _rejected_groups()
     yield from long_axes("GROUPED_CONV_2D")
+    yield from large_steps("GROUPED_CONV_2D")
 
 
 def _by_hand() -> Vector:

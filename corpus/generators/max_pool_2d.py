@@ -2,6 +2,7 @@
 
 import numpy
 
+from npu_conformance.corpus.generators._large_steps import large_steps
 from npu_conformance.corpus.generators._long_axes import large_windows, long_axes
 from npu_conformance.corpus.generators._pools import Sizes, batch_zero, cover, operands, rejections
 from npu_conformance.corpus.generators._windows import Window
@@ -20,6 +21,7 @@ def vectors() -> Vectors:
     yield _all_bits()
     yield from rejections(OPERATION)
     yield from long_axes(OPERATION)
+    yield from large_steps(OPERATION)
     yield from large_windows(OPERATION)
 
 

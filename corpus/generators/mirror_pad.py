@@ -5,6 +5,7 @@ By hand: a b c with two elements before and one behind is c b | a b c | b with R
 
 import numpy
 
+from npu_conformance.corpus.generators._large_steps import large_steps
 from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._moves import (
     FIVE,
@@ -75,6 +76,7 @@ def vectors() -> Vectors:
         yield positive(f"int32_by_hand_{MODES[mode]}", OPERATION, numbers, outputs, since="fl7", description=about)
     yield from _rejected()
     yield from long_axes(OPERATION)
+    yield from large_steps(OPERATION)
 
 
 def _rejected() -> Vectors:

@@ -2,6 +2,7 @@
 
 import numpy
 
+from npu_conformance.corpus.generators._large_steps import large_steps
 from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._moves import (
     FOUR,
@@ -55,6 +56,7 @@ def vectors() -> Vectors:
     outputs = {"output": result("quant8", (4, 4), zero_point=9)}
     yield rejection("PAD", "zero_point_before_1_2", "C4", inputs, outputs, "1.1", "1.1")
     yield from long_axes("PAD")
+    yield from large_steps("PAD")
 
 
 def rejected_paddings(operation: str, extra: Operands, clauses: tuple[str, str], since: str) -> Vectors:

@@ -1,5 +1,6 @@
 """The generator of PAD_V2."""
 
+from npu_conformance.corpus.generators._large_steps import large_steps
 from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._moves import FOUR, result, signed_zeros, source
 from npu_conformance.corpus.generators.base import Vectors, positive, rejection
@@ -27,6 +28,7 @@ def vectors() -> Vectors:
         yield _negative_zeros(kind)
     yield from _rejected()
     yield from long_axes("PAD_V2")
+    yield from large_steps("PAD_V2")
 
 
 def _negative_zeros(kind: str) -> Vector:

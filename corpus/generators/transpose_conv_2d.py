@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from npu_conformance.corpus.generators._convolutions import Sizes, Values, batch_zero, cover_wide, operands, vector
+from npu_conformance.corpus.generators._large_steps import large_steps
 from npu_conformance.corpus.generators._many_channels import beyond_a_byte, large_windows, many_channels, wide_sums
 from npu_conformance.corpus.generators._rejected_convolutions import other_input_channels, rejections, without_layout
 from npu_conformance.corpus.generators._shared_quantization import shared_in_convolution
@@ -49,6 +50,7 @@ def vectors() -> Vectors:
     yield _upsampling()
     yield from rejections(SHAPES["wide"], CLAUSES)
     yield from _rejected_shapes()
+    yield from large_steps("TRANSPOSE_CONV_2D")
 
 
 def _negative_tails() -> Vectors:
