@@ -1,4 +1,4 @@
-"""Strides, filters and paddings of 8 to 17: nets that cut images into patches have them, and nets that enlarge images."""
+"""Strides, filters and paddings of 8 to 17, as nets have them that cut images into patches or enlarge images."""
 
 from collections.abc import Callable, Mapping
 
