@@ -26,6 +26,31 @@ _NO_DEVICE_MEMORY = SourceEdit(
 )
 
 
+_NO_ROOM = SourceEdit(
+    "reference.runtime.planning.memory_maker",
+    "ReferenceMemoryMaker.allocate",
+    "roles = [",
+    'raise RuntimeFailure(ResultCode.OUT_OF_MEMORY, "no memory is left")\nroles = [',
+)
+
+
+def _room_for(count: int, code: ResultCode) -> SourceEdit:
+    """So many memories from descriptors live at once; another one fails with this code, before a driver is asked."""
+    return SourceEdit(
+        "reference.runtime.api_memories",
+        "MemoryApi.memory_create_from_desc",
+        "return Handle(",
+        f"""from npu_conformance.reference.runtime.backend import RuntimeFailure
+from npu_conformance.reference.runtime.objects.memory import DescribedMemoryObject
+
+is_sound = not self._descriptor(desc)._is_open
+living = sum(isinstance(one, DescribedMemoryObject) for one in self.handles._objects.values())
+if is_sound and living >= {count}:
+    raise RuntimeFailure(ResultCode.{code.name}, "no memory is left")
+return Handle(""",
+    )
+
+
 _NO_MEMORY_OF_DRIVERS = SourceEdit(
     "reference.runtime.planning.memory_maker", "_only_driver", "if not steps:", "if True:"
 )
@@ -111,6 +136,26 @@ VARIANTS = [
         "runtime-no-device-memory",
         "A runtime that gives no memory from descriptors.",
         edited_runtime((_NO_DEVICE_MEMORY,)),
+    ),
+    Variant(
+        "runtime-out-of-memory",
+        "A runtime that promises no exact codes, and has no room for memory from descriptors.",
+        edited_runtime((_NO_ROOM,), exact_result_codes=False),
+    ),
+    Variant(
+        "runtime-room-for-one-memory",
+        "A runtime with room for one memory from a descriptor at once; another one fails as where no device has any.",
+        edited_runtime((_room_for(1, ResultCode.OP_FAILED),)),
+    ),
+    Variant(
+        "runtime-room-for-two-memories",
+        "A runtime with room for two memories from descriptors at once, which says OUT_OF_MEMORY of another one.",
+        edited_runtime((_room_for(2, ResultCode.OUT_OF_MEMORY),)),
+    ),
+    Variant(
+        "runtime-room-for-three-memories",
+        "A runtime with room for three memories from descriptors at once; another one fails with OP_FAILED.",
+        edited_runtime((_room_for(3, ResultCode.OP_FAILED),)),
     ),
     Variant(
         "runtime-asks-no-driver-for-memory",
