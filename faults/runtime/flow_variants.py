@@ -18,6 +18,13 @@ _NO_BURSTS = SourceEdit(
     "reference.runtime.planning.bursts", "open_burst", "if version < Version.V1_2:", "if version <= Version.FL8:"
 )
 
+_ASKS_TWICE = SourceEdit(
+    "reference.runtime.planning.driver",
+    "Driver._supported",
+    "answers = self.call(",
+    "self.call(lambda device: device.get_supported_operations(model))\nanswers = self.call(",
+)
+
 _NO_DEVICE_MEMORY = SourceEdit(
     "reference.runtime.planning.memory_maker",
     "ReferenceMemoryMaker.allocate",
@@ -161,6 +168,11 @@ VARIANTS = [
         "runtime-asks-no-driver-for-memory",
         "A runtime that keeps memory from descriptors itself, and gives none for an explicit list of drivers.",
         edited_runtime((_NO_MEMORY_OF_DRIVERS,)),
+    ),
+    Variant(
+        "runtime-asks-twice",
+        "A runtime that asks each driver twice what it supports, and takes the second answer.",
+        edited_runtime((_ASKS_TWICE,)),
     ),
     Variant(
         "runtime-cpu-comes-first",
