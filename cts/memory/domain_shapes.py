@@ -139,7 +139,7 @@ def shape_made_known(context: CaseContext) -> None:
     known = app.finished_compilation(app.finished_model(), (app.cpu(),))
     open_one = app.finished_compilation(app.finished_model(UNKNOWN_DIMENSION, UNKNOWN_DIMENSION), (app.cpu(),))
     known_role, open_role = Role("input", known, 0), Role("input", open_one, 0)
-    memory_of_roles(app, [known_role])
+    app.free(memory_of_roles(app, [known_role]))
     dimensions_first = app.made("memory_desc_create", True)
     app.succeed("memory_desc_set_dimensions", dimensions_first, 1, (2,))
     app.succeed("memory_desc_add_input_role", dimensions_first, open_one, 0, 1.0)
@@ -151,4 +151,4 @@ def shape_made_known(context: CaseContext) -> None:
         ("a_later_role", descriptor(app, [open_role, known_role])),
     ):
         with context.configuration(way):
-            app.made("memory_create_from_desc", made, True)
+            app.free(app.made("memory_create_from_desc", made, True))  # there may be room for one alone

@@ -120,8 +120,13 @@ def finished_refuses_changes(context: CaseContext) -> None:
     app = RuntimeApp(context)
     descriptor = app.finished_descriptor()
     refuses(app, _MODIFIERS, "desc", descriptor, ResultCode.BAD_STATE)
-    first, second = (app.memory_if_given(descriptor) is not None for _ in range(2))
-    checks.equal(second, first, "whether the descriptor makes memory the second time")
+    made = []
+    for _ in range(2):
+        memory = app.memory_if_given(descriptor)
+        made.append(memory is not None)
+        if memory is not None:
+            app.free(memory)  # there may be room for one alone
+    checks.equal(made[1], made[0], "whether the descriptor makes memory the second time")
     allocates(app, descriptor)
 
 

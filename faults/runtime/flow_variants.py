@@ -18,12 +18,44 @@ _NO_BURSTS = SourceEdit(
     "reference.runtime.planning.bursts", "open_burst", "if version < Version.V1_2:", "if version <= Version.FL8:"
 )
 
+_ASKS_TWICE = SourceEdit(
+    "reference.runtime.planning.driver",
+    "Driver._supported",
+    "answers = self.call(",
+    "self.call(lambda device: device.get_supported_operations(model))\nanswers = self.call(",
+)
+
 _NO_DEVICE_MEMORY = SourceEdit(
     "reference.runtime.planning.memory_maker",
     "ReferenceMemoryMaker.allocate",
     "roles = [",
     'raise RuntimeFailure(ResultCode.OP_FAILED, "no device can allocate the memory")\nroles = [',
 )
+
+
+_NO_ROOM = SourceEdit(
+    "reference.runtime.planning.memory_maker",
+    "ReferenceMemoryMaker.allocate",
+    "roles = [",
+    'raise RuntimeFailure(ResultCode.OUT_OF_MEMORY, "no memory is left")\nroles = [',
+)
+
+
+def _room_for(count: int, code: ResultCode) -> SourceEdit:
+    """So many memories from descriptors live at once; another one fails with this code, before a driver is asked."""
+    return SourceEdit(
+        "reference.runtime.api_memories",
+        "MemoryApi.memory_create_from_desc",
+        "return Handle(",
+        f"""from npu_conformance.reference.runtime.backend import RuntimeFailure
+from npu_conformance.reference.runtime.objects.memory import DescribedMemoryObject
+
+is_sound = not self._descriptor(desc)._is_open
+living = sum(isinstance(one, DescribedMemoryObject) for one in self.handles._objects.values())
+if is_sound and living >= {count}:
+    raise RuntimeFailure(ResultCode.{code.name}, "no memory is left")
+return Handle(""",
+    )
 
 
 _NO_MEMORY_OF_DRIVERS = SourceEdit(
@@ -113,9 +145,34 @@ VARIANTS = [
         edited_runtime((_NO_DEVICE_MEMORY,)),
     ),
     Variant(
+        "runtime-out-of-memory",
+        "A runtime that promises no exact codes, and has no room for memory from descriptors.",
+        edited_runtime((_NO_ROOM,), exact_result_codes=False),
+    ),
+    Variant(
+        "runtime-room-for-one-memory",
+        "A runtime with room for one memory from a descriptor at once; another one fails as where no device has any.",
+        edited_runtime((_room_for(1, ResultCode.OP_FAILED),)),
+    ),
+    Variant(
+        "runtime-room-for-two-memories",
+        "A runtime with room for two memories from descriptors at once, which says OUT_OF_MEMORY of another one.",
+        edited_runtime((_room_for(2, ResultCode.OUT_OF_MEMORY),)),
+    ),
+    Variant(
+        "runtime-room-for-three-memories",
+        "A runtime with room for three memories from descriptors at once; another one fails with OP_FAILED.",
+        edited_runtime((_room_for(3, ResultCode.OP_FAILED),)),
+    ),
+    Variant(
         "runtime-asks-no-driver-for-memory",
         "A runtime that keeps memory from descriptors itself, and gives none for an explicit list of drivers.",
         edited_runtime((_NO_MEMORY_OF_DRIVERS,)),
+    ),
+    Variant(
+        "runtime-asks-twice",
+        "A runtime that asks each driver twice what it supports, and takes the second answer.",
+        edited_runtime((_ASKS_TWICE,)),
     ),
     Variant(
         "runtime-cpu-comes-first",

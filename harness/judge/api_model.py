@@ -54,6 +54,8 @@ class Required(NamedTuple):
 Code = Required | None
 """None where the API leaves it open."""
 OK = Required(ResultCode.NO_ERROR)
+NO_MEMORY = (ResultCode.OP_FAILED, ResultCode.OUT_OF_MEMORY)
+"""Why there is no memory from a descriptor: no device has any, or nobody has room for more."""
 
 
 def null(requirement: str = "FW-API-001") -> Required:

@@ -17,6 +17,7 @@ import msgspec
 from npu_conformance.harness.judge.api_executions import ExecutionState, MemoryState
 from npu_conformance.harness.judge.api_handles import judge_handle
 from npu_conformance.harness.judge.api_model import (
+    NO_MEMORY,
     OK,
     Code,
     CompilationState,
@@ -173,7 +174,15 @@ def _state_of(found: Living[State] | None) -> State:
 
 
 _MAY_DECLINE = {"memory_create_from_desc"}
-"""Functions of which a legal call may fail with OP_FAILED: no device has to have memory (FW-MEM-008, FW-MEM-009)."""
+"""Functions of which a legal call may fail: no device has to have memory, or room for more (FW-MEM-008, FW-MEM-009)."""
+
+
+def _or_declined(required: Required, result: int) -> Required:
+    """What a call has to return that fails, or may fail, for lack of memory, where it returned this."""
+    if required.code not in (ResultCode.NO_ERROR, *NO_MEMORY) or result == ResultCode.NO_ERROR:
+        return required
+    declined = Required(NO_MEMORY[0], others=NO_MEMORY[1:])
+    return declined if required.code == ResultCode.NO_ERROR else required._replace(others=NO_MEMORY[1:])
 
 
 class ApiMachine:
@@ -231,8 +240,8 @@ class ApiMachine:
         named = dict(zip((name for name, _ in describe(Runtime)[function].parameters), arguments, strict=True))
         self.calls.append(f"{function}({', '.join(f'{name}={value!r}' for name, value in named.items())})")
         answer = self.app.call(function, *arguments)
-        if required.code == ResultCode.NO_ERROR and function in _MAY_DECLINE:
-            required = Required(ResultCode.OP_FAILED) if result_of(answer) == ResultCode.OP_FAILED else required
+        if function in _MAY_DECLINE:
+            required = _or_declined(required, result_of(answer))
         self.app.judge_call(len(self.calls), function, required, result_of(answer))
         judge_handle(function, required.code, named, answer)
         return answer

@@ -157,7 +157,8 @@ def checks_before_return(context: CaseContext) -> None:
     caching, chain = client(context), chain_of(context)
     cache = caching.saved(chain)
     with context.configuration("arguments"):
-        few = Handles(cache.handles().model[:-1], cache.handles().data)
+        saved = cache.handles()
+        few = Handles(saved.model[:-1], saved.data if saved.model else saved.data[:-1])
         launched = caching.restore(few).launch_status
         checks.status(launched, REJECTED, "prepareModelFromCache with a file too few, returned")
     with context.configuration("integrity"):

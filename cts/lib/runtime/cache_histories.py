@@ -103,8 +103,7 @@ class CacheHistory:
         self._scripts = [
             self._app.known(self._script(number, *identity)) for number, identity in enumerate(self._names)
         ]
-        self._app.control.set_drivers(tuple(self._scripts))
-        self._app.driver_names = tuple(script.name for script in self._scripts)
+        self._app.set_drivers(*self._scripts)
         self._watches = [Numbered(script) for script in self._scripts]
 
     def _script(self, number: int, name: str, version: str) -> DriverScript:

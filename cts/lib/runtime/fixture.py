@@ -13,7 +13,7 @@ from typing import Any, cast
 from npu_conformance.cts.lib.runtime import codes
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.api_model import Required
+from npu_conformance.harness.judge.api_model import NO_MEMORY, Required
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.nnapi import models
 from npu_conformance.harness.nnapi.app import ACTIVATION, VECTOR, App, result_of
@@ -318,15 +318,15 @@ class RuntimeApp(App):
         return memory
 
     def memory_if_given(self, descriptor: int) -> int | None:
-        """Memory from a finished descriptor; None where the runtime declines with OP_FAILED (FW-MEM-008, FW-MEM-009).
+        """Memory from a finished descriptor; None where the runtime declines (FW-MEM-008, FW-MEM-009) or has no room.
 
         It leaves no handle then.
         """
         answer = self.call("memory_create_from_desc", descriptor, True)
-        if answer.result == ResultCode.OP_FAILED:
+        self.expect("memory_create_from_desc", answer.result, ResultCode.NO_ERROR, *NO_MEMORY)
+        if answer.result != ResultCode.NO_ERROR:
             checks.equal(answer.handle, NULL, "memory_create_from_desc: the handle where it failed")
             return None
-        self.expect("memory_create_from_desc", answer.result)
         checks.that(answer.handle > NULL, f"memory_create_from_desc: expected a handle, found {answer.handle}")
         return self.owns("memory_create_from_desc", answer.handle)
 

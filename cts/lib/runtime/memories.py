@@ -37,5 +37,5 @@ def descriptor(app: RuntimeApp, roles: Sequence[Role], dimensions: tuple[int, ..
 
 
 def described(app: RuntimeApp, roles: Sequence[Role], dimensions: tuple[int, ...] = ()) -> int | None:
-    """Memory from a descriptor; None where the runtime declines with OP_FAILED, as it may (FW-MEM-008, FW-MEM-009)."""
+    """Memory from a descriptor; None where the runtime declines, as it may (FW-MEM-008, FW-MEM-009)."""
     return app.memory_if_given(descriptor(app, roles, dimensions))

@@ -30,8 +30,12 @@ class ScriptedApp(NetApp):
         self.control: RuntimeControl = context.present(context.subject.interfaces.runtime_control, "runtime_control")
         context.close_later(_Reset(self.control))
         super().__init__(context)
-        self.driver_names = tuple(script.name for script in scripts)
+        self.set_drivers(*scripts)
+
+    def set_drivers(self, *scripts: DriverScript) -> None:
+        """Let these be the drivers in place of those before, whose calls are forgotten."""
         known = tuple(map(self.known, scripts))
+        self.driver_names = tuple(script.name for script in known)
         self._versions = {script.name: script.hal for script in known}
         self._judged: dict[str, int] = {}
         self.control.set_drivers(known)
@@ -71,6 +75,12 @@ class ScriptedApp(NetApp):
         ]
         with checks.about("FW-VER-001"):
             checks.equal(wrong, [], f"rules of HAL {version} that a model breaks which driver {name} got")
+
+    def asked_about(self, name: str) -> list[Model]:
+        """The models of which a driver was asked what it supports; fails where it was not. How often is not said."""
+        found = [call.model for call in self.calls(name, "get_supported_operations") if call.model is not None]
+        checks.that(bool(found), f"models of which driver {name} was asked what it supports: expected some, found none")
+        return found
 
     def prepared(self, name: str) -> list[Model]:
         """The models that a driver was told to prepare."""
