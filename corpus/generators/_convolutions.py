@@ -368,7 +368,7 @@ def odd_geometries(sizes: Sizes) -> Vectors:
 
 
 def limits_of_preparation(sizes: Sizes) -> Vectors:
-    """Biases whose scale is off by less than the tolerance, and operands whose sizes only the request gives."""
+    """Biases whose scale is off by less than the tolerance; sizes and a padding scheme that only the request gives."""
     for name, factor in {"above": 1 + 6e-7, "below": 1 - 6e-7}.items():
         inputs, outputs = operands(sizes, Window("same"), Values("quant8", seed=9))
         bias = inputs["bias"].operand
@@ -385,6 +385,10 @@ def limits_of_preparation(sizes: Sizes) -> Vectors:
             inputs[name] = replace(spec, operand=unknown, constant=False)
         about = "no size of input, filter and bias is known before the request"
         yield positive(f"{kind}_sizes_from_request", sizes.operation, inputs, outputs, description=about)
+    inputs, outputs = operands(sizes, Window("same"), Values(seed=11))
+    inputs["padding_scheme"] = replace(inputs["padding_scheme"], constant=False)
+    about = "the padding scheme comes with the request; the model has the shape of the output"
+    yield positive("float32_scheme_from_request", sizes.operation, inputs, outputs, description=about)
 
 
 def needs_all_bits(sizes: Sizes) -> Vector:

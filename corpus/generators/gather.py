@@ -15,6 +15,7 @@ from npu_conformance.corpus.generators._moves import (
     result,
     source,
     special_floats,
+    unknown,
 )
 from npu_conformance.corpus.generators.base import Vectors, positive, rejection
 from npu_conformance.corpus.generators.operands import OperandSpec, constant, int32
@@ -76,6 +77,10 @@ def vectors() -> Vectors:
         yield positive(f"{kind}_special_values", OPERATION, inputs, {"output": result(kind, (4, 3))}, since="1.2")
     inputs = {"input": source("float32", (3, 2)), "axis": int32(0), "indices": late(chosen([[1, 0], [2, 2]]))}
     yield from opened(OPERATION, inputs, (2, 2, 2), "1.2", hazards=["lookup-misses"])
+    for name, dimensions in {"size": (0, 2), "rank": ()}.items():
+        arguments = {**inputs, "indices": unknown(inputs["indices"], dimensions)}
+        outputs = {"output": result("float32", (2, 2, 2))}
+        yield positive(f"float32_indices_of_unknown_{name}", OPERATION, arguments, outputs, since="1.2")
     inputs = {"input": source("float32", (3, 2, 2)), "axis": late(int32(1)), "indices": chosen([[1, 0, 0]])}
     outputs = {"output": result("float32", (3, 1, 3, 2))}
     yield positive("float32_axis_with_the_request", OPERATION, inputs, outputs, since="1.2", hazards=["lookup-misses"])

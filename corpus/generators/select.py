@@ -151,6 +151,16 @@ def _shapes() -> Vectors:
         {"output": tensor(FLOAT32, ())},
         description="the request brings the shapes",
     )
+    yield positive(
+        "float32_inputs_of_unknown_rank",
+        "SELECT",
+        _inputs(
+            tensor(BOOL8, (), [1, 0, 0, 1, 0, 1], shape=shape),
+            *(tensor(FLOAT32, (), numbers, shape=shape) for numbers in (one, other)),
+        ),
+        {"output": tensor(FLOAT32, shape)},
+        description="the model has the shape of the output alone",
+    )
     large = (1, 28, 28, 8)
     yield positive(
         "float32_realistic",

@@ -70,6 +70,7 @@ def _rejected() -> Vectors:
         "begin_beyond": ("C2", (4, 1), (-1, 2), ()),
         "size_beyond": ("C3", (1, 2), (3, 2), (3, 2)),
         "size_beyond_from_the_start": ("C3", (0, 0), (4, 5), (4, 5)),
+        "size_beyond_of_open_output": ("C3", (0, 0), (4, 5), ()),
         "size_beyond_on_last_axis": ("C3", (1, 2), (2, 4), (2, 4)),
         "size_minus_2": ("C3", (1, 2), (-2, 2), ()),
     }

@@ -109,7 +109,7 @@ def _exp_near_zero(values: Array) -> Array:
 
 def _quotient(values: Array) -> Array:
     """2 / (1 + x) with two integer bits, of x in [0, 1] without."""
-    half_denominator = (values + _ONE + 1) >> 1
+    half_denominator = (values + 2**_BITS) >> 1
     x: Array = _NEWTON_START + _product(half_denominator, _NEWTON_SLOPE)
     for _ in range(_NEWTON_STEPS):
         error = _UNIT - _product(half_denominator, x)

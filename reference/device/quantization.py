@@ -53,5 +53,5 @@ def _scales(tensor: Tensor) -> Array | float:
     if tensor.channel_quant is None:
         return tensor.scale
     shape = [1] * tensor.data.ndim
-    shape[tensor.channel_quant.channel_dim] = -1
+    shape[tensor.channel_quant.channel_dim] = len(tensor.channel_quant.scales)
     return numpy.array(tensor.channel_quant.scales, dtype=numpy.float64).reshape(shape)

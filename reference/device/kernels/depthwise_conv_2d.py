@@ -30,8 +30,7 @@ def depthwise_conv_2d(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     height, width = axes(parameters, data.shape[1:3], filters.shape[:2])
     sums = _sums(pad(data, height, width), filters, height, width)
     if not numpy.isfinite(filters).all():  # padding times infinity is no zero
-        multiplier = filters.shape[2] // data.shape[3]
-        sums = summed_inside(data, height, width, lambda under, at: under.repeat(multiplier, axis=3) * filters[at])
+        sums = _sums_inside(data, filters, height, width)
     result = store(activate((sums + products.bias) * products.scale, parameters.activation), outputs[0])
     return (from_nhwc(result, parameters.nchw),)
 
@@ -47,3 +46,9 @@ def _sums(padded: Array, filters: Array, height: Axis, width: Axis) -> Array:
         repeated = shifted if multiplier == 1 else numpy.repeat(shifted, multiplier, axis=3)
         sums += numpy.multiply(repeated, filters[y, x], out=terms)
     return sums
+
+
+def _sums_inside(data: Array, filters: Array, height: Axis, width: Axis) -> Array:
+    """The same of what lies inside the data alone."""
+    multiplier = filters.shape[2] // data.shape[3]
+    return summed_inside(data, height, width, lambda under, at: under.repeat(multiplier, axis=3) * filters[at])
