@@ -1,7 +1,8 @@
 """One model for several shapes: stored vectors of an operation that differ in the shapes of their tensors alone.
 
-Where no two vectors do, an operation that works on each batch by itself gets a second shape of twice as many batches,
-whose inputs and outputs are those of the vector twice. The expected values are the stored ones either way.
+Where no two vectors of the same types do, an operation that works on each batch by itself gets a second shape of twice
+as many batches, whose inputs and outputs are those of the vector twice. The expected values are the stored ones either
+way.
 """
 
 from __future__ import annotations
@@ -43,10 +44,12 @@ def several_shapes(operation: str, version: Version) -> list[Vector]:
     for vector in stored:
         alike[_without_shapes(vector)].append(vector)
     found = [opened(group[0], pair) for group in alike.values() if (pair := _two_shapes(group))]
-    if not found and operation in BATCHED:
+    if operation in BATCHED:
         types = {one.name: one.types for one in legal}
-        firsts = {types[one.name]: one for one in reversed(stored) if _has_batch(one)}
-        found = [opened(one, [one.examples[0], _twice(one)]) for one in firsts.values()]
+        covered = {types[one.name] for one in found}
+        others = [one for one in reversed(stored) if types[one.name] not in covered and _has_batch(one)]
+        firsts = {types[one.name]: one for one in others}
+        found += [opened(one, [one.examples[0], _twice(one)]) for one in firsts.values()]
     return found
 
 

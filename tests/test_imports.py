@@ -75,6 +75,7 @@ BY_STRING = {
 SOURCE_TEXTS = {
     "benchmarks.bench_items": "a conftest.py for pytest",
     "cli.commands._operation_skeletons": "the files of a new operation",
+    "faults.runtime.flow_variants": "edits of the reference's runtime",
     "fuzz.lib.campaign.round_process": "the script of a fuzzer's process",
 }
 """Modules whose strings are source code that they write."""

@@ -19,7 +19,7 @@ ONLY = registry.fuzz_only()
 SAMPLE = [
     "fuzz-cache-last-after-failures",
     "fuzz-differential-deep-bytes",
-    "fuzz-requests-pool-of-8-bits",
+    "fuzz-requests-offset-of-16-bits",
     "fuzz-burst-two-releases",
     "fuzz-models-two-quantisation-errors",
 ]
