@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 import slow_tests
+from edited_source import none_left
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -53,3 +54,10 @@ def extensions_of_one_test_alone() -> Iterator[None]:
     yield
     for extension in reversed([one for one in all_registered() if one not in before]):
         unregister(extension.listed.name)
+
+
+@pytest.fixture(autouse=True)
+def edits_of_one_test_alone() -> Iterator[None]:
+    """Take back what a test has edited: the tests behind it meet the reference as it is."""
+    with none_left():
+        yield

@@ -172,7 +172,7 @@ def test_a_sample_of_faults_is_caught(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["reference", "fixed-point", "sums-in-chunks", "terse", "tiny", "notifies-later"])
 def test_a_sample_of_variants_is_green(name: str) -> None:
-    few = [case for case in every_case() if case.id.startswith("vts.")][::191]
+    few = [case for case in every_case() if case.id.startswith("vts.")][::193]
     row = kill_matrix.run_variant(VARIANTS[name], few)
     assert row.is_green, "\n".join(map(str, (*row.red, row.problem)))
 
