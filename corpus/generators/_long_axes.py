@@ -27,7 +27,7 @@ from npu_conformance.specs.neuralnetworks.enums import OperandType
 Way = tuple[str, Operands, Operands]
 """What is long, the inputs and the outputs."""
 
-_LONG = 300
+LONG = 300
 BEHIND_255 = "a place behind 255 along an axis needs more than eight bits"
 _VALID = 2
 _NHWC = ("batch", "height", "width", "channel")
@@ -57,17 +57,17 @@ def _images(height: int = 2, width: int = 2, channels: int = 1) -> Iterator[tupl
     """The shapes in which one axis of an NHWC image is long."""
     for axis, what in enumerate(_NHWC):
         shape = [1, height, width, channels]
-        shape[axis] = _LONG
+        shape[axis] = LONG
         yield what, (shape[0], shape[1], shape[2], shape[3])
 
 
 def _concatenation(operation: str) -> Iterator[Way]:
-    yield "axis", {"input0": _in(2, 200), "input1": _in(2, 100), "axis": int32(1)}, _out(2, _LONG)
-    yield "other_axis", {"input0": _in(_LONG, 2), "input1": _in(_LONG, 1), "axis": int32(1)}, _out(_LONG, 3)
+    yield "axis", {"input0": _in(2, 200), "input1": _in(2, 100), "axis": int32(1)}, _out(2, LONG)
+    yield "other_axis", {"input0": _in(LONG, 2), "input1": _in(LONG, 1), "axis": int32(1)}, _out(LONG, 3)
 
 
 def _split(operation: str) -> Iterator[Way]:
-    for what, given, taken in (("axis", (2, 2 * _LONG), (2, _LONG)), ("other_axis", (_LONG, 4), (_LONG, 2))):
+    for what, given, taken in (("axis", (2, 2 * LONG), (2, LONG)), ("other_axis", (LONG, 4), (LONG, 2))):
         outputs = {f"output{part}": tensor(FLOAT32, taken) for part in range(2)}
         yield what, {"input": _in(*given), "axis": int32(1), "parts": int32(2)}, outputs
 
@@ -84,61 +84,61 @@ def _padding(operation: str) -> Iterator[Way]:
 
 
 def _reverse(operation: str) -> Iterator[Way]:
-    yield "rows", {"input": _in(_LONG, 2), "axis": int32s(0)}, _out(_LONG, 2)
-    yield "columns", {"input": _in(2, _LONG), "axis": int32s(1)}, _out(2, _LONG)
+    yield "rows", {"input": _in(LONG, 2), "axis": int32s(0)}, _out(LONG, 2)
+    yield "columns", {"input": _in(2, LONG), "axis": int32s(1)}, _out(2, LONG)
 
 
 def _slice(operation: str) -> Iterator[Way]:
-    yield "rows", {"input": _in(302, 2), "begin": int32s(1, 0), "size": int32s(_LONG, 2)}, _out(_LONG, 2)
-    yield "columns", {"input": _in(2, 302), "begin": int32s(0, 2), "size": int32s(2, _LONG)}, _out(2, _LONG)
+    yield "rows", {"input": _in(302, 2), "begin": int32s(1, 0), "size": int32s(LONG, 2)}, _out(LONG, 2)
+    yield "columns", {"input": _in(2, 302), "begin": int32s(0, 2), "size": int32s(2, LONG)}, _out(2, LONG)
 
 
 def _strided_slice(operation: str) -> Iterator[Way]:
     masks = {name: int32(0) for name in ("begin_mask", "end_mask", "shrink_axis_mask")}
-    every = {"begin": int32s(1, 0), "end": int32s(2 * _LONG, 2), "strides": int32s(2, 1)}
-    yield "rows", {"input": _in(2 * _LONG, 2), **every, **masks}, _out(_LONG, 2)
+    every = {"begin": int32s(1, 0), "end": int32s(2 * LONG, 2), "strides": int32s(2, 1)}
+    yield "rows", {"input": _in(2 * LONG, 2), **every, **masks}, _out(LONG, 2)
     back = {"begin": int32s(0, -1), "end": int32s(2, 0), "strides": int32s(1, -1)}
-    yield "columns", {"input": _in(2, _LONG + 1), **back, **masks}, _out(2, _LONG)
+    yield "columns", {"input": _in(2, LONG + 1), **back, **masks}, _out(2, LONG)
 
 
 def _transpose(operation: str) -> Iterator[Way]:
-    yield "rows", {"input": _in(_LONG, 2), "permutation": int32s(1, 0)}, _out(2, _LONG)
-    yield "columns", {"input": _in(2, _LONG), "permutation": int32s(1, 0)}, _out(_LONG, 2)
+    yield "rows", {"input": _in(LONG, 2), "permutation": int32s(1, 0)}, _out(2, LONG)
+    yield "columns", {"input": _in(2, LONG), "permutation": int32s(1, 0)}, _out(LONG, 2)
 
 
 def _tile(operation: str) -> Iterator[Way]:
-    yield "rows", {"input": _in(_LONG, 2), "multiples": int32s(1, 2)}, _out(_LONG, 4)
-    yield "columns", {"input": _in(2, 3), "multiples": int32s(1, 100)}, _out(2, _LONG)
+    yield "rows", {"input": _in(LONG, 2), "multiples": int32s(1, 2)}, _out(LONG, 4)
+    yield "columns", {"input": _in(2, 3), "multiples": int32s(1, 100)}, _out(2, LONG)
 
 
 def _gather(operation: str) -> Iterator[Way]:
-    places = constant(INT32, (_LONG,), GeneratorDocument(kind="integers", seed=73, low=0, high=4))
-    yield "indices", {"input": _in(5, 2), "axis": int32(0), "indices": places}, _out(_LONG, 2)
-    yield "other_axis", {"input": _in(_LONG, 3), "axis": int32(1), "indices": int32s(2, 0)}, _out(_LONG, 2)
+    places = constant(INT32, (LONG,), GeneratorDocument(kind="integers", seed=73, low=0, high=4))
+    yield "indices", {"input": _in(5, 2), "axis": int32(0), "indices": places}, _out(LONG, 2)
+    yield "other_axis", {"input": _in(LONG, 3), "axis": int32(1), "indices": int32s(2, 0)}, _out(LONG, 2)
 
 
 def _fill(operation: str) -> Iterator[Way]:
-    for what, shape in (("rows", (_LONG, 2)), ("columns", (2, _LONG))):
+    for what, shape in (("rows", (LONG, 2)), ("columns", (2, LONG))):
         yield what, {"dims": int32s(*shape), "value": scalar(OperandType.FLOAT32, 1.5)}, _out(*shape)
 
 
 def _pack(operation: str) -> Iterator[Way]:
-    for axis, shape in enumerate(((2, _LONG, 2), (_LONG, 2, 2))):
-        inputs = {"axis": int32(axis), **{f"input{part}": _in(_LONG, 2) for part in range(2)}}
+    for axis, shape in enumerate(((2, LONG, 2), (LONG, 2, 2))):
+        inputs = {"axis": int32(axis), **{f"input{part}": _in(LONG, 2) for part in range(2)}}
         yield f"axis_before_{axis}", inputs, _out(*shape)
 
 
 def _hashtable_lookup(operation: str) -> Iterator[Way]:
-    keys, few = int32s(*range(0, 3 * _LONG, 3)), (897, 0, 766, 768, 3)
-    for what, lookups, known in (("keys", few, keys), ("lookups", [n % 11 for n in range(_LONG)], int32s(*range(10)))):
+    keys, few = int32s(*range(0, 3 * LONG, 3)), (897, 0, 766, 768, 3)
+    for what, lookups, known in (("keys", few, keys), ("lookups", [n % 11 for n in range(LONG)], int32s(*range(10)))):
         rows = _in(known.operand.dimensions[0], 2)
         outputs = {**_out(len(lookups), 2), "hits": tensor(QUANT8, (len(lookups),), scale=1.0)}
         yield what, {"lookups": int32s(*lookups), "keys": known, "values": rows}, outputs
 
 
 def _channel_shuffle(operation: str) -> Iterator[Way]:
-    yield "axis", {"input": _in(2, _LONG), "num_groups": int32(3), "axis": int32(1)}, _out(2, _LONG)
-    yield "other_axis", {"input": _in(_LONG, 4), "num_groups": int32(2), "axis": int32(1)}, _out(_LONG, 4)
+    yield "axis", {"input": _in(2, LONG), "num_groups": int32(3), "axis": int32(1)}, _out(2, LONG)
+    yield "other_axis", {"input": _in(LONG, 4), "num_groups": int32(2), "axis": int32(1)}, _out(LONG, 4)
 
 
 def _blocks(operation: str) -> Iterator[Way]:
@@ -243,19 +243,19 @@ def _instance(operation: str) -> Iterator[Way]:
 
 
 def _log_softmax(operation: str) -> Iterator[Way]:
-    for what, shape in (("axis", (2, _LONG)), ("other_axis", (_LONG, 3))):
+    for what, shape in (("axis", (2, LONG)), ("other_axis", (LONG, 3))):
         yield what, {"input": _in(*shape), **_reals(beta=0.25), "axis": int32(1)}, _out(*shape)
 
 
 def _reduction(operation: str) -> Iterator[Way]:
     keep = scalar(OperandType.INT32 if operation == "MEAN" else OperandType.BOOL, 0)
-    ways: tuple[tuple[str, Sequence[int]], ...] = (("other_axis", (_LONG, 2)), ("axis", (2, _LONG)))
+    ways: tuple[tuple[str, Sequence[int]], ...] = (("other_axis", (LONG, 2)), ("axis", (2, LONG)))
     for what, shape in ways[: 1 if operation == "REDUCE_PROD" else 2]:
         yield what, {"input": _in(*shape), "axes": int32s(1), "keep_dims": keep}, _out(shape[0])
 
 
 def _topk_v2(operation: str) -> Iterator[Way]:
-    for what, shape, k in (("rows", (_LONG, 3), 2), ("results", (2, 310), _LONG)):
+    for what, shape, k in (("rows", (LONG, 3), 2), ("results", (2, 310), LONG)):
         outputs = {"values": tensor(FLOAT32, (shape[0], k)), "indices": tensor(INT32, (shape[0], k))}
         yield what, {"input": _in(*shape, data=_DISTINCT), "k": int32(k)}, outputs
 
@@ -263,10 +263,10 @@ def _topk_v2(operation: str) -> Iterator[Way]:
 def _batch_matmul(operation: str) -> Iterator[Way]:
     turned = {name: boolean(False) for name in ("adj_x", "adj_y")}
     shapes: tuple[tuple[str, tuple[int, ...], tuple[int, ...], tuple[int, ...]], ...] = (
-        ("rows", (_LONG, 2), (2, 2), (_LONG, 2)),
-        ("columns", (2, 2), (2, _LONG), (2, _LONG)),
-        ("batch", (_LONG, 1, 2), (_LONG, 2, 1), (_LONG, 1, 1)),
-        ("sum", (2, _LONG), (_LONG, 2), (2, 2)),
+        ("rows", (LONG, 2), (2, 2), (LONG, 2)),
+        ("columns", (2, 2), (2, LONG), (2, LONG)),
+        ("batch", (LONG, 1, 2), (LONG, 2, 1), (LONG, 1, 1)),
+        ("sum", (2, LONG), (LONG, 2), (2, 2)),
     )
     for what, one, other, result in shapes:
         yield what, {"a": _in(*one), "b": _in(*other), **turned}, _out(*result)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy
 
-from npu_conformance.corpus.generators._long_axes import BEHIND_255
+from npu_conformance.corpus.generators._long_axes import BEHIND_255, LONG
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.operands import Operands, OperandSpec, tensor
 from npu_conformance.corpus.generators.types import FLOAT32
@@ -15,9 +15,6 @@ from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 Shape = tuple[int, ...]
-
-_FEW = 100
-"""Elements along an axis that a file can have."""
 
 _ROW = (0.5, 2.0, 4.0)
 _SQUARE = (1.0, 2.0, 0.5, 4.0, 0.25, 2.0, 0.5, 1.0, 8.0)
@@ -56,7 +53,7 @@ def squares(
 
 
 def _of(shape: Shape, factor: float) -> OperandSpec:
-    if max(shape) > _FEW:
+    if max(shape) == LONG:
         low, high = sorted((factor, 2 * factor))
         return tensor(FLOAT32, shape, GeneratorDocument(kind="dyadic", seed=len(shape), low=low, high=high, step=1.0))
     values = numpy.resize(_ROW if len(shape) == 1 else _SQUARE, shape)

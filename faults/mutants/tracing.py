@@ -120,9 +120,7 @@ def reached(
         if isinstance(answer, Ended):
             raise RuntimeError(f"tracing the cases: {answer.reason}")
         traced[place] = answer
-        tell(
-            f"traced {sum(len(part.reached) for part in traced.values()):,} cases, {len(traced)} of {len(works)} parts"
-        )
+        tell(f"traced {len(traced)} of {len(works)} parts of the cases")
     in_order = [traced[place] for place in range(len(works))]
     at_import = frozenset(line for part in in_order for line in part.at_import)
     return Reached(_witnesses(in_order, {case.id: case for case in cases}), at_import)
