@@ -130,6 +130,15 @@ _OF_300 = (
 )
 """Operations with vectors of an axis that eight bits cannot count."""
 
+_INTEGERS_OF_300 = (
+    "ADD AVERAGE_POOL_2D BATCH_MATMUL BATCH_TO_SPACE_ND CHANNEL_SHUFFLE CONCATENATION CONV_2D DEPTHWISE_CONV_2D "
+    "DEPTH_TO_SPACE DIV EQUAL GATHER GREATER GREATER_EQUAL GROUPED_CONV_2D LESS LESS_EQUAL MAXIMUM MAX_POOL_2D MEAN "
+    "MINIMUM MIRROR_PAD MUL NOT_EQUAL PACK PAD PAD_V2 PRELU REDUCE_MAX REDUCE_MIN RESIZE_BILINEAR "
+    "RESIZE_NEAREST_NEIGHBOR REVERSE SLICE SPACE_TO_BATCH_ND SPACE_TO_DEPTH SPLIT STRIDED_SLICE SUB TILE TRANSPOSE"
+)
+"""Operations with such vectors of quantised types or int32."""
+_INTEGERS = "values[operation.inputs[0]].dtype.kind != 'f'"
+
 _GRAPH_OPERATIONS = (("short_tail", "IF", "IF.branch"), ("short_tail", "WHILE", "WHILE.unrolled"))
 """The same for operations that execute graphs."""
 
@@ -207,6 +216,18 @@ def _wrapping(operation: str) -> Fault:
     )
 
 
+def _wrapping_integers(operation: str) -> Fault:
+    """Kernels for integers are often code of their own."""
+    return fault(
+        f"wrapped-integers-of-{operation.lower()}".replace("_", "-"),
+        f"{operation} of quantised types and int32: {_says('wrapped')}",
+        f"NNHAL-OPERATION-{operation}-RESULT",
+        f"{operation}.*_of_300",
+        Edited((_edit("_execute", _CALL, "wrapped", operation, _INTEGERS),)),
+        area="vts.generated",
+    )
+
+
 def _says(mistake: str) -> str:
     return inspect.getdoc(getattr(large_tensors, mistake)) or ""
 
@@ -228,6 +249,7 @@ def _execution_fault(mistake: str, operation: str, relation: str, condition: str
 FAULTS = (
     *(_fault(*row, _edit("_execute", _CALL, *row[:2])) for row in _OPERATIONS),
     *map(_wrapping, _OF_300.split()),
+    *map(_wrapping_integers, _INTEGERS_OF_300.split()),
     *(_fault(*row, _edit("_execute_graphs", _GRAPHS, *row[:2])) for row in _GRAPH_OPERATIONS),
     *(_execution_fault(*row) for row in _EXECUTIONS),
 )

@@ -78,7 +78,6 @@ _PAIRS: dict[str, tuple[OperandType, list[float], list[float], str]] = {
 def vectors(operation: str) -> Vectors:
     """All vectors of one comparison."""
     yield from _plain(operation)
-    yield from squares(operation, result=BOOL8)
     yield from _quantized(operation)
     yield from _every_byte(operation)
     yield from _few_codes_broadcast(operation)
@@ -87,6 +86,7 @@ def vectors(operation: str) -> Vectors:
     yield from _rejections.binary(operation, activation=False, mismatch="C1", outputs="C3", result=BOOL8)
     yield _rejections.mixed_types(operation, activation=False, result=BOOL8)
     yield _result_of_the_input_type(operation)
+    yield from squares(operation, result=BOOL8)
 
 
 def _plain(operation: str) -> Vectors:

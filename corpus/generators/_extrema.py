@@ -26,9 +26,9 @@ _SHAPES = {**SHAPES, "same": ((3, 4), (3, 4), (3, 4)), "row": ((3, 4), (4,), (3,
 def vectors(operation: str) -> Vectors:
     """All vectors of one of the two."""
     yield from _plain(operation)
-    yield from squares(operation)
     yield from _quantized(operation)
     yield from _special(operation)
+    yield from squares(operation)
 
 
 def _plain(operation: str) -> Vectors:

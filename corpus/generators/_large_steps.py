@@ -2,6 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
+import numpy
+
+from npu_conformance.corpus.generators._other_types import in_other_types
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.operands import Operands, boolean, constant, int32, scalar, tensor
 from npu_conformance.corpus.generators.types import FLOAT32, INT32
@@ -9,15 +12,18 @@ from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 _HALVES = GeneratorDocument(kind="dyadic", seed=80, low=-4.0, high=4.0, step=0.5)
-_POSITIVE = GeneratorDocument(kind="dyadic", seed=81, low=0.5, high=4.0, step=0.5)
+_RISING = 0.5 * (1 + numpy.arange(20 * 22) // 8)
+"""From row to row and along each: windows differ by more than a stored integer."""
 _WEIGHTS = GeneratorDocument(kind="dyadic", seed=82, low=-1.0, high=1.0, step=0.5)
 
 
 def large_steps(operation: str) -> Vectors:
-    """One vector of an operation."""
+    """A vector of an operation in each of its types; half floats and signed codes are variations."""
     inputs, outputs = _ARGUMENTS[operation](operation)
     about = "strides, filters and paddings of more than three bits"
     yield positive("float32_large_steps", operation, inputs, outputs, description=about)
+    for kind, stored, results in in_other_types(operation, inputs, outputs):
+        yield positive(f"{kind}_large_steps", operation, stored, results, description=about)
 
 
 def _numbers(**values: int) -> Operands:
@@ -56,7 +62,7 @@ def _pool(operation: str) -> tuple[Operands, Operands]:
     """20 + 4 + 9 rows under 10, every 11 of them; 22 + 8 + 5 columns under 9, every 8."""
     steps = _numbers(pad_left=8, pad_right=5, pad_top=4, pad_bottom=9, stride_width=8, stride_height=11)
     window = _numbers(filter_width=9, filter_height=10, activation=0)
-    inputs = {"input": tensor(FLOAT32, (1, 20, 22, 1), _POSITIVE), **steps, **window}
+    inputs = {"input": tensor(FLOAT32, (1, 20, 22, 1), _RISING), **steps, **window}
     return inputs, {"output": tensor(FLOAT32, (1, 3, 4, 1))}
 
 

@@ -4,9 +4,12 @@ Operations that look at each element by itself need none: what counts there is t
 """
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy
 
 from npu_conformance.corpus.generators import _pools
+from npu_conformance.corpus.generators._other_types import Call, in_other_types
 from npu_conformance.corpus.generators._pools import Sizes
 from npu_conformance.corpus.generators._windows import Window
 from npu_conformance.corpus.generators.base import Vectors, positive
@@ -38,11 +41,19 @@ _DISTINCT = GeneratorDocument(kind="uniform", seed=72, low=-4.0, high=4.0)
 
 
 def long_axes(operation: str) -> Vectors:
-    """A vector for each axis of an operation that may be long."""
+    """A vector for each axis of an operation that may be long, in each of its types."""
     for what, inputs, outputs in _WAYS[operation](operation):
         excluded = ("float16", "relaxed") if operation == "TOPK_V2" else ()
         name = f"float32_{what}_of_300"
         yield positive(name, operation, inputs, outputs, description=BEHIND_255, excluded=excluded)
+        for kind, stored, results in _others(operation, inputs, outputs):
+            yield positive(f"{kind}_{what}_of_300", operation, stored, results, description=BEHIND_255)
+
+
+def _others(operation: str, inputs: Operands, outputs: Operands) -> Iterator[Call]:
+    if operation == "TOPK_V2":
+        return  # 300 different elements need more than eight bits
+    yield from in_other_types(operation, inputs, outputs, 4.0 if operation == "BATCH_MATMUL" else 0.5)
 
 
 def _in(*shape: int, data: GeneratorDocument = _HALVES) -> OperandSpec:
@@ -163,9 +174,9 @@ def _blocks(operation: str) -> Iterator[Way]:
 
 def _pool(operation: str) -> Iterator[Way]:
     data = _POSITIVE if operation == "L2_POOL_2D" else _HALVES
-    for what, (batch, height, width, channels) in _images():
-        inputs = {"input": _in(batch, height, width, channels, data=data), **_window(1, 2)}
-        yield what, inputs, _out(batch, height - 1, width, channels)
+    for what, (batch, height, width, channels) in _images(3):
+        inputs = {"input": _in(batch, height, width, channels, data=data), **_window(1, 3)}
+        yield what, inputs, _out(batch, height - 2, width, channels)
 
 
 def _window(filter_width: int, filter_height: int) -> Operands:
@@ -249,9 +260,12 @@ def _log_softmax(operation: str) -> Iterator[Way]:
 
 def _reduction(operation: str) -> Iterator[Way]:
     keep = scalar(OperandType.INT32 if operation == "MEAN" else OperandType.BOOL, 0)
-    ways: tuple[tuple[str, Sequence[int]], ...] = (("other_axis", (LONG, 2)), ("axis", (2, LONG)))
-    for what, shape in ways[: 1 if operation == "REDUCE_PROD" else 2]:
-        yield what, {"input": _in(*shape), "axes": int32s(1), "keep_dims": keep}, _out(shape[0])
+    rest = {"axes": int32s(1), "keep_dims": keep}
+    yield "other_axis", {"input": _in(LONG, 2), **rest}, _out(LONG)
+    if operation != "REDUCE_PROD":
+        # What counts lies behind the 255th place: the largest of the first row, the smallest of the second.
+        rising = 0.5 * (numpy.arange(LONG) // 9) - 8
+        yield "axis", {"input": tensor(FLOAT32, (2, LONG), [rising, 0.0 - rising]), **rest}, _out(2)
 
 
 def _topk_v2(operation: str) -> Iterator[Way]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy
 
 from npu_conformance.corpus.generators._long_axes import BEHIND_255, LONG
+from npu_conformance.corpus.generators._other_types import in_other_types
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.operands import Operands, OperandSpec, tensor
 from npu_conformance.corpus.generators.types import FLOAT32
@@ -41,15 +42,17 @@ def squares(
     result: OperandType = FLOAT32,
     sign: float = 1.0,
 ) -> Vectors:
-    """A vector with a square, a square with a vector, and others. rest: further inputs. sign: of the first input."""
+    """A vector with a square, a square with a vector, and others; long axes in other types, too.
+
+    rest: further inputs. sign: of the first input.
+    """
     for name, (first, second, output, about) in _CASES.items():
-        yield positive(
-            f"float32_{name}",
-            operation,
-            {names[0]: _of(first, sign), names[1]: _of(second, 1.0), **(rest or {})},
-            {"output": tensor(result, output)},
-            description=about,
-        )
+        inputs = {names[0]: _of(first, sign), names[1]: _of(second, 1.0), **(rest or {})}
+        outputs = {"output": tensor(result, output)}
+        yield positive(f"float32_{name}", operation, inputs, outputs, description=about)
+        if about is BEHIND_255:
+            for kind, stored, results in in_other_types(operation, inputs, outputs):
+                yield positive(f"{kind}_{name}", operation, stored, results, description=about)
 
 
 def _of(shape: Shape, factor: float) -> OperandSpec:

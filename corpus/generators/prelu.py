@@ -30,7 +30,6 @@ _NAMES = ("input", "alpha")
 def vectors() -> Vectors:
     """Every type and way of broadcasting, alphas below zero and above one, three quantisations apart, infinities."""
     yield from _floats()
-    yield from squares("PRELU", _NAMES, sign=-1.0)
     yield from _quantized()
     yield from _every_byte()
     yield from _shared()
@@ -38,6 +37,7 @@ def vectors() -> Vectors:
     yield from _shapes()
     yield from _rejections.binary("PRELU", activation=False, mismatch="C1", outputs="C3", names=_NAMES)
     yield _rejections.mixed_types("PRELU", activation=False, names=_NAMES)
+    yield from squares("PRELU", _NAMES, sign=-1.0)
 
 
 def _floats() -> Vectors:
