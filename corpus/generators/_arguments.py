@@ -6,6 +6,7 @@ import numpy
 
 from npu_conformance.corpus.generators._as_reals import as_reals
 from npu_conformance.corpus.generators._elementwise import SHORT, stored_bytes
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._many_results import many_results
 from npu_conformance.corpus.generators.base import INTERNAL, Vectors, positive, rejected
 from npu_conformance.corpus.generators.data import FAR_EXTREMES, dyadic, integers
@@ -52,6 +53,7 @@ def vectors(operation: str) -> Vectors:
     yield from _ties(operation)
     yield from _limits(operation)
     yield from _open(operation)
+    yield from long_axes(operation)
     yield from _rejected(operation)
 
 

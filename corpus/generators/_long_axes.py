@@ -13,6 +13,7 @@ from npu_conformance.corpus.generators._other_types import Call, in_other_types
 from npu_conformance.corpus.generators._pools import Sizes
 from npu_conformance.corpus.generators._windows import Window
 from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.data import dyadic
 from npu_conformance.corpus.generators.operands import (
     Operands,
     OperandSpec,
@@ -34,6 +35,10 @@ LONG = 300
 BEHIND_255 = "a place behind 255 along an axis needs more than eight bits"
 _VALID = 2
 _NHWC = ("batch", "height", "width", "channel")
+_DIFFERENT = (("TOPK_V2", "rows"), ("TOPK_V2", "results"))
+"""Whose elements are hardly ever equal."""
+_RESULTS = {"BATCH_MATMUL": (4.0, 128), "L2_NORMALIZATION": (1 / 128, 128), "SOFTMAX": (1 / 256, 0)}
+"""Scales and zero points of unsigned outputs, where they are not those of the inputs."""
 _HALVES = GeneratorDocument(kind="dyadic", seed=70, low=-8.0, high=8.0, step=0.5)
 _POSITIVE = GeneratorDocument(kind="dyadic", seed=71, low=0.5, high=4.0, step=0.5)
 _DISTINCT = GeneratorDocument(kind="uniform", seed=72, low=-4.0, high=4.0)
@@ -43,17 +48,18 @@ _DISTINCT = GeneratorDocument(kind="uniform", seed=72, low=-4.0, high=4.0)
 def long_axes(operation: str) -> Vectors:
     """A vector for each axis of an operation that may be long, in each of its types."""
     for what, inputs, outputs in _WAYS[operation](operation):
-        excluded = ("float16", "relaxed") if operation == "TOPK_V2" else ()
+        excluded = ("float16", "relaxed") if (operation, what) in _DIFFERENT else ()
         name = f"float32_{what}_of_300"
         yield positive(name, operation, inputs, outputs, description=BEHIND_255, excluded=excluded)
-        for kind, stored, results in _others(operation, inputs, outputs):
+        for kind, stored, results in _others(operation, what, inputs, outputs):
             yield positive(f"{kind}_{what}_of_300", operation, stored, results, description=BEHIND_255)
 
 
-def _others(operation: str, inputs: Operands, outputs: Operands) -> Iterator[Call]:
-    if operation == "TOPK_V2":
+def _others(operation: str, what: str, inputs: Operands, outputs: Operands) -> Iterator[Call]:
+    if (operation, what) in _DIFFERENT:
         return  # 300 different elements need more than eight bits
-    yield from in_other_types(operation, inputs, outputs, 4.0 if operation == "BATCH_MATMUL" else 0.5)
+    quantization = _RESULTS.get(operation, (0.5, 128))
+    yield from in_other_types(operation, inputs, outputs, quantization)
 
 
 def _in(*shape: int, data: GeneratorDocument = _HALVES) -> OperandSpec:
@@ -268,7 +274,41 @@ def _reduction(operation: str) -> Iterator[Way]:
         yield "axis", {"input": tensor(FLOAT32, (2, LONG), [rising, 0.0 - rising]), **rest}, _out(2)
 
 
+def _softmax(operation: str) -> Iterator[Way]:
+    yield "other_axis", {"input": _in(LONG, 3), **_reals(beta=0.25)}, _out(LONG, 3)
+
+
+def _l2_normalization(operation: str) -> Iterator[Way]:
+    for what, shape in (("axis", (2, LONG)), ("other_axis", (LONG, 3))):
+        yield what, {"input": _in(*shape), "axis": int32(1)}, _out(*shape)
+
+
+def _fully_connected(operation: str) -> Iterator[Way]:
+    weights = {
+        "weights": constant(FLOAT32, (2, 2), [0.5, -1.0, 1.5, 0.5]),
+        "bias": constant(FLOAT32, (2,), [0.25, -1.0]),
+    }
+    yield "rows", {"input": _in(LONG, 2), **weights, **_plain()}, _out(LONG, 2)
+
+
+def _far_peaks(sign: float) -> OperandSpec:
+    """Two rows whose greatest elements (or smallest ones) lie behind the 255th place, and no two of these are equal."""
+    rows = dyadic(75, (2, LONG), -4.0, 4.0, 0.5)
+    rows[0, 297], rows[0, 258], rows[1, 260], rows[1, 299] = 8.0, 6.0, 7.0, 5.0
+    return tensor(FLOAT32, (2, LONG), sign * rows + 0.0)
+
+
+def _argument(operation: str) -> Iterator[Way]:
+    found = {"output": tensor(INT32, (2,))}
+    yield "axis", {"input": _far_peaks(1.0 if operation == "ARGMAX" else -1.0), "axis": int32(1)}, found
+    turning = [element / 2 for row in range(LONG) for element in (row % 3, (row + 1) % 3, (row + 2) % 3)]
+    rows = {"input": tensor(FLOAT32, (LONG, 3), turning), "axis": int32(1)}
+    yield "other_axis", rows, {"output": tensor(INT32, (LONG,))}
+
+
 def _topk_v2(operation: str) -> Iterator[Way]:
+    places = {"values": tensor(FLOAT32, (2, 2)), "indices": tensor(INT32, (2, 2))}
+    yield "axis", {"input": _far_peaks(1.0), "k": int32(2)}, places
     for what, shape, k in (("rows", (LONG, 3), 2), ("results", (2, 310), LONG)):
         outputs = {"values": tensor(FLOAT32, (shape[0], k)), "indices": tensor(INT32, (shape[0], k))}
         yield what, {"input": _in(*shape, data=_DISTINCT), "k": int32(k)}, outputs
@@ -287,6 +327,8 @@ def _batch_matmul(operation: str) -> Iterator[Way]:
 
 
 _WAYS: Mapping[str, Callable[[str], Iterator[Way]]] = {
+    "ARGMAX": _argument,
+    "ARGMIN": _argument,
     "AVERAGE_POOL_2D": _pool,
     "BATCH_MATMUL": _batch_matmul,
     "BATCH_TO_SPACE_ND": _blocks,
@@ -296,10 +338,12 @@ _WAYS: Mapping[str, Callable[[str], Iterator[Way]]] = {
     "DEPTHWISE_CONV_2D": _convolution,
     "DEPTH_TO_SPACE": _blocks,
     "FILL": _fill,
+    "FULLY_CONNECTED": _fully_connected,
     "GATHER": _gather,
     "GROUPED_CONV_2D": _convolution,
     "HASHTABLE_LOOKUP": _hashtable_lookup,
     "INSTANCE_NORMALIZATION": _instance,
+    "L2_NORMALIZATION": _l2_normalization,
     "L2_POOL_2D": _pool,
     "LOCAL_RESPONSE_NORMALIZATION": _local_response,
     "LOG_SOFTMAX": _log_softmax,
@@ -316,6 +360,7 @@ _WAYS: Mapping[str, Callable[[str], Iterator[Way]]] = {
     "RESIZE_NEAREST_NEIGHBOR": _resize,
     "REVERSE": _reverse,
     "SLICE": _slice,
+    "SOFTMAX": _softmax,
     "SPACE_TO_BATCH_ND": _blocks,
     "SPACE_TO_DEPTH": _blocks,
     "SPLIT": _split,

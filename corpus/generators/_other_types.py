@@ -4,56 +4,59 @@ Halves become stored integers: of a scale of 0.5 in quantised types, twice as la
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
-from msgspec import structs
-
-from npu_conformance.corpus.generators._moves import KINDS, quantization
+from npu_conformance.corpus.generators import _moves
 from npu_conformance.corpus.generators.operands import Data, Operands, OperandSpec, int32, materialised, tensor
 from npu_conformance.corpus.generators.types import FLOAT32, INT32
+from npu_conformance.corpus.variations.allowed import NOT_COUPLED
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.combinations import combination_since
-from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 Call = tuple[str, Operands, Operands]
 """The name of a type, the inputs and the outputs."""
+Quantization = tuple[float, int]
+"""Scale and zero point."""
 
 _STEP = 0.5
 _MIDDLE = 128
 """The zero point of the unsigned type."""
 
 
-def in_other_types(operation: str, inputs: Operands, outputs: Operands, result_scale: float = _STEP) -> Iterator[Call]:
-    """The call with unsigned codes (of which signed ones are a variation), or else signed ones; and in int32.
+def in_other_types(
+    operation: str, inputs: Operands, outputs: Operands, quantization: Quantization = (_STEP, _MIDDLE)
+) -> Iterator[Call]:
+    """The call in quantised types and int32, as far as the operation takes them.
 
-    Types that the operation does not take are left out. result_scale: of quantised outputs.
+    Signed codes are left out where they are a variation of unsigned ones. quantization: of unsigned outputs.
     """
-
-    def in_type(kind: str) -> Call | None:
+    kinds = {}
+    for kind in ("quant8", "quant8_signed", "int32"):
         given = {name: _in_type(kind, name, spec) for name, spec in inputs.items()}
-        results = {name: _scaled(_in_type(kind, name, spec), result_scale) for name, spec in outputs.items()}
-        is_taken = combination_since(operation, _types(given), _types(results)) is not None
-        return (kind, given, results) if is_taken else None
-
-    yield from filter(None, (in_type("quant8") or in_type("quant8_signed"), in_type("int32")))
+        results = {name: _in_type(kind, name, spec, quantization) for name, spec in outputs.items()}
+        if combination_since(operation, _types(given), _types(results)):
+            kinds[kind] = given, results
+    if "quant8" in kinds and operation not in NOT_COUPLED:
+        kinds.pop("quant8_signed", None)
+    for kind, call in kinds.items():
+        yield kind, *call
 
 
 def _types(operands: Operands) -> tuple[str, ...]:
     return tuple(spec.operand.type.name for spec in operands.values())
 
 
-def _in_type(kind: str, name: str, spec: OperandSpec) -> OperandSpec:
-    """Floats in another type. Biases are int32 with the scales of both factors, values of padding are int32 scalars."""
-    if spec.operand.type == OperandType.FLOAT32:
+def _in_type(kind: str, name: str, spec: OperandSpec, quantization: Quantization = (_STEP, _MIDDLE)) -> OperandSpec:
+    """Floats in another type. Biases are int32 with the scales of both factors, values of elements int32 scalars."""
+    if name in ("value", "pad_value"):
         return int32(int(_stored(kind, float(materialised(spec)[()]))))
     if spec.operand.type != FLOAT32:
         return spec
     if name == "bias":
         return tensor(INT32, spec.shape, materialised(spec) / _STEP**2, scale=_STEP**2, constant=True)
-    return tensor(
-        KINDS[kind], spec.shape, _data(kind, spec), constant=spec.constant, **quantization(kind, _MIDDLE, _STEP)
-    )
+    scale, zero_point = quantization
+    details = _moves.quantization(kind, zero_point, scale)
+    return tensor(_moves.KINDS[kind], spec.shape, _data(kind, spec), constant=spec.constant, **details)
 
 
 def _data(kind: str, spec: OperandSpec) -> Data | None:
@@ -65,8 +68,3 @@ def _data(kind: str, spec: OperandSpec) -> Data | None:
 
 def _stored(kind: str, real: Any) -> Any:
     return real / _STEP + (_MIDDLE if kind == "quant8" else 0)
-
-
-def _scaled(spec: OperandSpec, scale: float) -> OperandSpec:
-    is_quantised = spec.operand.scale == _STEP
-    return replace(spec, operand=structs.replace(spec.operand, scale=scale)) if is_quantised else spec

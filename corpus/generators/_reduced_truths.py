@@ -4,11 +4,13 @@ import math
 
 import numpy
 
+from npu_conformance.corpus.generators._long_axes import BEHIND_255, LONG
 from npu_conformance.corpus.generators._reductions import Shape, cases, reduction, rejections
 from npu_conformance.corpus.generators.base import Vectors
 from npu_conformance.corpus.generators.data import integers
 from npu_conformance.corpus.generators.operands import OperandSpec, tensor
 from npu_conformance.corpus.generators.types import BOOL8
+from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 
@@ -32,4 +34,6 @@ def vectors(operation: str) -> Vectors:
     far[0, 259] = 1 - far[0, 259]
     about = "one element behind the 256th decides the first row"
     yield reduction("bool8_261_columns", operation, tensor(BOOL8, (2, 261), far), (1,), False, about)
+    many = GeneratorDocument(kind="integers", seed=76, low=0, high=1)
+    yield reduction("bool8_other_axis_of_300", operation, tensor(BOOL8, (LONG, 2), many), (1,), False, BEHIND_255)
     yield from rejections(operation, BOOL8, truths)

@@ -11,10 +11,11 @@ from typing import Any
 import numpy
 
 from npu_conformance.corpus.generators._boxes import Numbers, boxes, indices, number, rejections, requantized, values
+from npu_conformance.corpus.generators._long_axes import BEHIND_255, LONG
 from npu_conformance.corpus.generators._many_results import BEHIND_4096
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import Vectors, positive
-from npu_conformance.corpus.generators.data import dyadic
+from npu_conformance.corpus.generators.data import dyadic, integers
 from npu_conformance.corpus.generators.operands import Operands, boolean, int32, scalar, tensor
 from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
@@ -114,6 +115,17 @@ def shared_extras(operation: str, sampling: Pair | None) -> Vectors:
         yield positive(f"{kind}_constant_batch_indices", operation, inputs, outputs, since="1.2")
     yield _realistic(operation, sampling)
     yield _infinities_elsewhere(operation, sampling)
+
+
+def many_regions(operation: str, sampling: Pair | None) -> Vectors:
+    """Regions of one cell and of few elements; their batches in no order."""
+    corners, sizes = integers(77, (LONG, 2), 0, 3), integers(78, (LONG, 2), 1, 2)
+    spans = numpy.concatenate((corners, corners + sizes), axis=1)
+    regions = Regions((2, 5, 5, 1), spans.tolist(), [(3 * position) % 7 % 2 for position in range(LONG)])
+    for kind in ("float32", "quant8"):
+        data = dyadic(79, regions.size, -3.0, 3.0, 0.25)
+        inputs, outputs = operands(kind, regions, (1, 1), (1.0, 1.0), False, data, sampling)
+        yield positive(f"{kind}_rois_of_300", operation, inputs, outputs, since="1.2", description=BEHIND_255)
 
 
 def _realistic(operation: str, sampling: Pair | None) -> Vector:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy
 
 from npu_conformance.corpus.generators._boxes import boxes, indices, rejections, requantized, values
+from npu_conformance.corpus.generators._long_axes import BEHIND_255, LONG
 from npu_conformance.corpus.generators._no_boxes import NO_BATCHES, NO_ROIS, without_boxes
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import Vectors, positive
@@ -46,6 +47,10 @@ def vectors() -> Vectors:
     yield from _clipped()
     yield from _unknown_sizes()
     yield from _no_rois()
+    for kind in ("float32", "quant8"):
+        turns = [(3 * position) % 7 % 3 for position in range(LONG)]
+        deltas = dyadic(77, (LONG, 4), -1.0, 1.0, 0.0625)
+        yield _positive(f"{kind}_rois_of_300", kind, _rois(77, LONG), deltas, turns, _IMAGES, BEHIND_255)
     yield from _rejected()
 
 

@@ -1,7 +1,10 @@
 """The generator of DEQUANTIZE."""
 
+from collections.abc import Sequence
+
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import RANKS, SHORT, all_bytes, stored_bytes
+from npu_conformance.corpus.generators._long_axes import BEHIND_255, LONG
 from npu_conformance.corpus.generators._zero_sized import zero_sized
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.operands import tensor
@@ -74,12 +77,18 @@ def _per_channel() -> Vectors:
         for channel_dim in range(3):
             name = f"per_channel_to_{_NAMES[target]}_cube_dimension_{channel_dim}"
             yield _of_channels(name, target, (3, 3, 3), channel_dim, "every dimension is as long as the list of scales")
+    scales = [(1 + channel % 13) / 64 for channel in range(LONG)]
+    yield _of_channels("per_channel_to_float32_axis_of_300", FLOAT32, (2, LONG), 1, BEHIND_255, scales)
 
 
 def _of_channels(
-    name: str, target: OperandType, shape: tuple[int, ...], channel_dim: int, description: str = ""
+    name: str,
+    target: OperandType,
+    shape: tuple[int, ...],
+    channel_dim: int,
+    description: str = "",
+    scales: Sequence[float] = (0.3, 2.7, 0.0625),
 ) -> Vector:
-    scales = (0.3, 2.7, 0.0625)
     data = stored_bytes(channel_dim, shape, 128)
     return positive(
         name,

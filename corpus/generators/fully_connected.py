@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import numpy
 
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators._shared_quantization import shared_quantization
 from npu_conformance.corpus.generators._windows import ACTIVATIONS
@@ -98,6 +99,7 @@ def vectors() -> Vectors:
         OPERATION, *operands(SHAPES["rank2"], Values("quant8", seed=81)), (1 / 64, 1 / 100, 1 / 30), (110, 140, 120)
     )
     yield from _batch_zero()
+    yield from long_axes(OPERATION)
     yield from _rejected()
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy
 
 from npu_conformance.corpus.generators._boxes import boxes, rejections, requantized, values
+from npu_conformance.corpus.generators._long_axes import BEHIND_255, LONG
 from npu_conformance.corpus.generators._many_results import BEHIND_4096
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import Vectors, positive
@@ -49,6 +50,9 @@ def vectors() -> Vectors:
     yield _unknown_sizes()
     yield _realistic()
     yield _many_results()
+    for kind in ("float32", "quant8"):
+        yield _positive(f"{kind}_boxes_of_300", kind, _peaks(77, LONG, 2, 1), False, _SCORES[0], BEHIND_255)
+        yield _positive(f"{kind}_keypoints_of_300", kind, _peaks(78, 1, 2, LONG), False, _SCORES[0], BEHIND_255)
     yield from _rejected()
 
 
@@ -58,7 +62,7 @@ def _peaks(seed: int, count: int, side: int, keypoints: int) -> Array:
     places = integers(seed + 100, (count, keypoints, 2), 0, side - 1)
     for image, keypoint in numpy.ndindex(count, keypoints):
         row, column = places[image, keypoint]
-        data[image, row, column, keypoint] = 3 + (image + keypoint) / 2
+        data[image, row, column, keypoint] = 3 + (image + keypoint) % 8 / 2
     return data
 
 

@@ -2,6 +2,7 @@
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import SHORT, stored_bytes
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._normalizations import SHAPES, Along, Shape
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected
 from npu_conformance.corpus.generators.data import dyadic, uniform
@@ -45,6 +46,7 @@ def vectors() -> Vectors:
     yield from _ALONG.open()
     yield from _zeros()
     yield from _lengths()
+    yield from long_axes(_OPERATION)
     yield from _ALONG.rejected_ranks("C1", "C2")
     yield from _ALONG.rejections("C3", "C5")
     yield from _rejections.output_quantization(_OPERATION, "C6", (1 / 128, 128))

@@ -13,6 +13,7 @@ from npu_conformance.corpus.generators._no_boxes import NO_BATCHES, NO_ROIS, wit
 from npu_conformance.corpus.generators._regions import (
     Regions,
     cover,
+    many_regions,
     many_results,
     operands,
     rejected_regions,
@@ -33,6 +34,7 @@ def vectors() -> Vectors:
     yield from cover(OPERATION, _SAMPLINGS, _OUTPUTS)
     yield from shared_extras(OPERATION, (2, 2))
     yield many_results(OPERATION, (1, 1))
+    yield from many_regions(OPERATION, (1, 1))
     yield from _by_hand()
     yield from _saturating()
     yield from _shared()

@@ -12,6 +12,7 @@ from npu_conformance.corpus.generators._boxes import rejections, requantized
 from npu_conformance.corpus.generators._regions import (
     Regions,
     cover,
+    many_regions,
     many_results,
     operands,
     rejected_regions,
@@ -30,6 +31,7 @@ def vectors() -> Vectors:
     yield from cover(OPERATION, {"": None}, [{}])
     yield from shared_extras(OPERATION, None)
     yield many_results(OPERATION, None)
+    yield from many_regions(OPERATION, None)
     yield from _by_hand()
     yield _all_bits()
     yield from rejected_regions(OPERATION, None, {"boxes": "C7", "outputs": "C9"})

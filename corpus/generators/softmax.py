@@ -2,6 +2,7 @@
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import SHORT, stored_bytes
+from npu_conformance.corpus.generators._long_axes import long_axes
 from npu_conformance.corpus.generators._zero_sized import zero_sized
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected
 from npu_conformance.corpus.generators.data import dyadic, uniform
@@ -30,6 +31,7 @@ def vectors() -> Vectors:
             {"input": None, "beta": _beta(kind, 1.0)},
             {"output": _output(kind, shape)},
         )
+    yield from long_axes("SOFTMAX")
     yield from _rejected()
 
 
