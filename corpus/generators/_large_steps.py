@@ -22,8 +22,7 @@ def large_steps(operation: str) -> Vectors:
     inputs, outputs = _ARGUMENTS[operation](operation)
     about = "strides, filters and paddings of more than three bits"
     yield positive("float32_large_steps", operation, inputs, outputs, description=about)
-    for kind, stored, results in in_other_types(operation, inputs, outputs):
-        yield positive(f"{kind}_large_steps", operation, stored, results, description=about)
+    yield from in_other_types("large_steps", operation, inputs, outputs, about)
 
 
 def _numbers(**values: int) -> Operands:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy
 
 from npu_conformance.corpus.generators import _pools
-from npu_conformance.corpus.generators._other_types import Call, in_other_types
+from npu_conformance.corpus.generators._other_types import in_other_types
 from npu_conformance.corpus.generators._pools import Sizes
 from npu_conformance.corpus.generators._windows import Window
 from npu_conformance.corpus.generators.base import Vectors, positive
@@ -36,7 +36,7 @@ BEHIND_255 = "a place behind 255 along an axis needs more than eight bits"
 _VALID = 2
 _NHWC = ("batch", "height", "width", "channel")
 _DIFFERENT = (("TOPK_V2", "rows"), ("TOPK_V2", "results"))
-"""Whose elements are hardly ever equal."""
+"""Whose elements are hardly ever equal, which takes more than eight bits."""
 _RESULTS = {"BATCH_MATMUL": (4.0, 128), "L2_NORMALIZATION": (1 / 128, 128), "SOFTMAX": (1 / 256, 0)}
 """Scales and zero points of unsigned outputs, where they are not those of the inputs."""
 _HALVES = GeneratorDocument(kind="dyadic", seed=70, low=-8.0, high=8.0, step=0.5)
@@ -51,15 +51,9 @@ def long_axes(operation: str) -> Vectors:
         excluded = ("float16", "relaxed") if (operation, what) in _DIFFERENT else ()
         name = f"float32_{what}_of_300"
         yield positive(name, operation, inputs, outputs, description=BEHIND_255, excluded=excluded)
-        for kind, stored, results in _others(operation, what, inputs, outputs):
-            yield positive(f"{kind}_{what}_of_300", operation, stored, results, description=BEHIND_255)
-
-
-def _others(operation: str, what: str, inputs: Operands, outputs: Operands) -> Iterator[Call]:
-    if (operation, what) in _DIFFERENT:
-        return  # 300 different elements need more than eight bits
-    quantization = _RESULTS.get(operation, (0.5, 128))
-    yield from in_other_types(operation, inputs, outputs, quantization)
+        if (operation, what) not in _DIFFERENT:
+            quantization = _RESULTS.get(operation, (0.5, 128))
+            yield from in_other_types(f"{what}_of_300", operation, inputs, outputs, BEHIND_255, quantization)
 
 
 def _in(*shape: int, data: GeneratorDocument = _HALVES) -> OperandSpec:

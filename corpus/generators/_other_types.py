@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from npu_conformance.corpus.generators import _moves
+from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.operands import Data, Operands, OperandSpec, int32, materialised, tensor
 from npu_conformance.corpus.generators.types import FLOAT32, INT32
 from npu_conformance.corpus.variations.allowed import NOT_COUPLED
@@ -21,24 +22,37 @@ Quantization = tuple[float, int]
 _STEP = 0.5
 _MIDDLE = 128
 """The zero point of the unsigned type."""
+_SINCE = {"PAD": "1.2", "SPACE_TO_BATCH_ND": "1.2"}
+"""Before, what they pad has the zero point 0 (PAD.C4, SPACE_TO_BATCH_ND.C7)."""
 
 
 def in_other_types(
-    operation: str, inputs: Operands, outputs: Operands, quantization: Quantization = (_STEP, _MIDDLE)
-) -> Iterator[Call]:
-    """The call in quantised types and int32, as far as the operation takes them.
+    name: str,
+    operation: str,
+    inputs: Operands,
+    outputs: Operands,
+    description: str,
+    quantization: Quantization = (_STEP, _MIDDLE),
+) -> Vectors:
+    """A vector of the call in quantised types and int32, as far as the operation takes them.
 
     Signed codes are left out where they are a variation of unsigned ones. quantization: of unsigned outputs.
     """
-    kinds = {}
+    for kind, given, results in _calls(operation, inputs, outputs, quantization):
+        since = _SINCE.get(operation, "1.0")
+        yield positive(f"{kind}_{name}", operation, given, results, since=since, description=description)
+
+
+def _calls(operation: str, inputs: Operands, outputs: Operands, quantization: Quantization) -> Iterator[Call]:
+    taken = {}
     for kind in ("quant8", "quant8_signed", "int32"):
         given = {name: _in_type(kind, name, spec) for name, spec in inputs.items()}
         results = {name: _in_type(kind, name, spec, quantization) for name, spec in outputs.items()}
         if combination_since(operation, _types(given), _types(results)):
-            kinds[kind] = given, results
-    if "quant8" in kinds and operation not in NOT_COUPLED:
-        kinds.pop("quant8_signed", None)
-    for kind, call in kinds.items():
+            taken[kind] = given, results
+    if "quant8" in taken and operation not in NOT_COUPLED:
+        taken.pop("quant8_signed", None)
+    for kind, call in taken.items():
         yield kind, *call
 
 

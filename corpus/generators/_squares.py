@@ -51,8 +51,7 @@ def squares(
         outputs = {"output": tensor(result, output)}
         yield positive(f"float32_{name}", operation, inputs, outputs, description=about)
         if about is BEHIND_255:
-            for kind, stored, results in in_other_types(operation, inputs, outputs):
-                yield positive(f"{kind}_{name}", operation, stored, results, description=about)
+            yield from in_other_types(name, operation, inputs, outputs, about)
 
 
 def _of(shape: Shape, factor: float) -> OperandSpec:
