@@ -106,6 +106,17 @@ def ends_with(parent: int) -> bool:
     return os.getppid() == parent
 
 
+def keep_nice() -> None:
+    """Let a new session give way to others as its process does, which was begun with `nice`.
+
+    Linux shares processors among sessions first, and a new one has the weight of any (autogroups, sched(7)).
+    """
+    nice = os.nice(0)
+    if nice > 0:
+        with suppress(OSError), open("/proc/self/autogroup", "w") as autogroup:  # not every kernel has them
+            autogroup.write(str(nice))
+
+
 def process_control(option: int, value: int) -> None:
     """Call prctl(2) of this process."""
     import ctypes

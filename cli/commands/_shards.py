@@ -34,7 +34,7 @@ from npu_conformance.harness.run.tail import Tail
 from npu_conformance.harness.subject.loading import LoadError
 from npu_conformance.harness.subject.process_group import end_group
 from npu_conformance.specs.documents.storing import write_whole
-from npu_conformance.specs.forked import end_with_parent
+from npu_conformance.specs.forked import end_with_parent, keep_nice
 
 _GRACE_SECONDS = 10.0
 _LOOK_SECONDS = 0.2
@@ -226,6 +226,7 @@ def _wait(process: subprocess.Popen[bytes]) -> int:
 def part(options: argparse.Namespace) -> list[Case]:
     """The cases of this process, which is a shard: it ends with the run that it is a part of."""
     end_with_parent()
+    keep_nice()
     mine = frozenset((options.part / _CASES).read_text(encoding="utf-8").splitlines())
     return of_ids(mine, options.vectors)
 

@@ -25,7 +25,7 @@ import msgspec
 from npu_conformance.harness.python_processes import environment, python
 from npu_conformance.harness.subject.holdings import children_of
 from npu_conformance.harness.subject.stack_signal import STACK_SIGNAL, tell_stacks
-from npu_conformance.specs.forked import end_with_parent, process_control
+from npu_conformance.specs.forked import end_with_parent, keep_nice, process_control
 
 if TYPE_CHECKING:
     from npu_conformance.specs.plugin import Plugin
@@ -324,6 +324,7 @@ def _become_host(program: _Program, host_socket: int, out: int, err: int) -> NoR
     status = 70
     try:
         os.setsid()
+        keep_nice()
         end_with_parent()
         if os.getppid() == 1:
             os._exit(0)

@@ -162,4 +162,8 @@ def test_time_without_a_processor_makes_no_hang_nor_do_many_waits(
 
 def test_many_refusals_that_the_harness_waits_behind_are_no_hang() -> None:
     """It looks for a second answer to each for a second: longer, all in all, than an input may take."""
-    assert run_round(job("refusals", fuzzer="memory_domain", runs=1)).sightings == ()
+    refused = b"[" + b",".join([b'{"do":"prepare","model":0,"kind":"quantised"}'] * 3) + b"]"
+    ended = run_round(job("refusals", refused, fuzzer="memory_domain", runs=1))
+    assert (ended.sightings, ended.executions) == ((), 1)
+    assert ended.start is not None
+    assert ended.seconds > ended.start.seconds

@@ -64,7 +64,8 @@ class FuzzedDevice(ReferenceDevice):
     def prepare_model(self, model: Model, *arguments: Any) -> None:
         if self._bug == "unprepared":
             os._exit(3)
-        if self._bug in ("nothing", "refusals"):
+        is_quantised = any(operand.scale for operand in model.main.operands)
+        if self._bug == "nothing" or (self._bug == "refusals" and is_quantised):
             self._refuse(arguments[-1])
         if self._bug == "twice" and model.relax_computation_float32_to_float16:
             super().prepare_model(model, *arguments)

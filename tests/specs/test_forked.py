@@ -6,11 +6,12 @@ import os
 import select
 import signal
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from patience import SECONDS
 
-from npu_conformance.specs.forked import Ended, in_child, in_children
+from npu_conformance.specs.forked import Ended, in_child, in_children, keep_nice
 
 
 def forever() -> int:
@@ -109,3 +110,18 @@ def test_a_child_ends_with_its_parent() -> None:
     assert select.select([reading], [], [], SECONDS)[0]  # the last who had it open is gone
     assert os.read(reading, 1) == b""
     os.close(reading)
+
+
+AUTOGROUP = Path("/proc/self/autogroup")
+
+
+@pytest.mark.skipif(not AUTOGROUP.exists(), reason="this kernel has no autogroups")
+@pytest.mark.parametrize("nice", [0, 5])
+def test_a_new_session_gives_way_to_others_as_its_process_does(nice: int) -> None:
+    def in_session() -> str:
+        os.setsid()
+        os.nice(nice)
+        keep_nice()
+        return AUTOGROUP.read_text()
+
+    assert in_child(in_session, str, 30.0).endswith(f" nice {nice}\n")

@@ -96,7 +96,7 @@ def test_the_model_is_valid_and_leaves_open_what_differs(operation: str) -> None
 
 def test_twice_as_many_batches_have_the_stored_values_twice() -> None:
     doubled = [vector for vector in several_shapes("CONV_2D", NEWEST) if not vector.name.endswith("_of_300")]
-    assert len({vector.operands["input"].type for vector in doubled}) > 2
+    assert len({vector.operands["input"].type for vector in doubled}) > 1
     for vector in doubled:
         stored = vectors.load("CONV_2D", vector.name).examples[0].outputs["output"]
         twice = vector.examples[1].outputs["output"]

@@ -31,13 +31,14 @@ from npu_conformance.specs import documents
 _START_SECONDS = 300.0
 """How long loading may take; instrumented imports are slow."""
 _POLL_SECONDS = 0.05
-_LAST_WORDS_SECONDS = 2.0
+_LAST_WORDS_SECONDS = 10.0
 _LAUNCHER = """import sys
 from contextlib import nullcontext as instrumented
 {instrument}
 with instrumented():
-    from npu_conformance.specs.forked import ends_with
+    from npu_conformance.specs.forked import ends_with, keep_nice
     from npu_conformance.fuzz.lib.{module} import main
+    keep_nice()
     sys.exit(main(sys.argv[1]) if ends_with({parent}) else 0)
 """
 _INSTRUMENT = """import atheris
