@@ -83,8 +83,8 @@ def test_a_finding_is_about_the_requirement_that_broke(where: str, requirement: 
 
 
 def test_the_same_seed_finds_the_same_input_and_another_seed_another() -> None:
-    with model_target("twice") as target:
-        first, again, other = (finding(target, seed=seed, runs=4000) for seed in (0, 0, 2))
+    with model_target("zero_point") as target:
+        first, again, other = (finding(target, seed=seed, runs=4000) for seed in (0, 0, 1))
         assert (str(first.ended), first.data) == (str(again.ended), again.data)
         assert first.data != other.data
 
