@@ -21,6 +21,7 @@ _LARGE = 512
 """How many elements a large tensor has."""
 
 _BYTE = 256
+_TWO_BYTES = 1 << 16
 _COARSE_BITS = 4
 _IMAGE_RANK = 4
 
@@ -92,6 +93,12 @@ def wrapped(inputs: Inputs, results: Sequence[Array]) -> list[Array]:
         for axis, size in enumerate(result.shape):
             copies[place] = copies[place].take(numpy.arange(size) % _BYTE, axis)
     return copies
+
+
+def far(inputs: Inputs, results: Sequence[Array]) -> list[Array]:
+    """What is behind the 65,536th element of a result is what is 65,536 places before it."""
+    places = [numpy.arange(result.size).reshape(result.shape) % _TWO_BYTES for result in results]
+    return [result.ravel()[place] for result, place in zip(results, places, strict=True)]
 
 
 def signed(inputs: Inputs, results: Sequence[Array]) -> list[Array]:

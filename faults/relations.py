@@ -118,6 +118,20 @@ _OPERATIONS = (
     ("short_tail", "UNIDIRECTIONAL_SEQUENCE_LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM.steps"),
     ("short_tail", "BIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_LSTM.forward_half"),
     ("short_tail", "SVDF", "SVDF.memory_of_one"),
+    ("far", "CAST", "CAST.far_elements"),
+    ("far", "CONCATENATION", "CONCATENATION.far_elements"),
+    ("far", "DEQUANTIZE", "DEQUANTIZE.far_elements"),
+    ("far", "GREATER", "GREATER.far_elements"),
+    ("far", "GREATER_EQUAL", "GREATER_EQUAL.far_elements"),
+    ("far", "LESS", "LESS.far_elements"),
+    ("far", "LESS_EQUAL", "LESS_EQUAL.far_elements"),
+    ("far", "LOGICAL_OR", "LOGICAL_OR.far_elements"),
+    ("far", "NOT_EQUAL", "NOT_EQUAL.far_elements"),
+    ("far", "PACK", "PACK.far_elements"),
+    ("far", "PAD_V2", "PAD_V2.far_elements"),
+    ("far", "QUANTIZE", "QUANTIZE.far_elements"),
+    ("far", "SELECT", "SELECT.far_elements"),
+    ("far", "STRIDED_SLICE", "STRIDED_SLICE.far_elements"),
 )  # fmt: skip
 """Mistake, operation, and the relations that detect it, as `operation.relation`."""
 
