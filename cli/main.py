@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from npu_conformance.cli.parser import parser_of
 from npu_conformance.cli.streams import open_closed_streams, tell, unwritable, write_every_text
 from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED, USAGE
+from npu_conformance.harness.python_processes import wait_for_children
 from npu_conformance.harness.systems import refusal
 
 
@@ -18,6 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     open_closed_streams()
     write_every_text()
+    wait_for_children()
     if refusal():
         tell(refusal())
         return USAGE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import site
 import sys
 
@@ -15,6 +16,15 @@ def python(*words: str) -> list[str]:
     Where it needs what lies there, it says so by `look_in_current_folder`.
     """
     return [sys.executable, "-P", *words]
+
+
+def wait_for_children() -> None:
+    """Let ends of children be told to this process, though who started it may ignore those of its own children.
+
+    That is inherited (SIGCHLD, signal(7)).
+    """
+    if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
 def environment() -> dict[str, str]:

@@ -20,6 +20,7 @@ from npu_conformance.harness.pytest_plugin import collecting, reporting, workers
 from npu_conformance.harness.pytest_plugin.collecting import SEEN, CaseItem
 from npu_conformance.harness.pytest_plugin.reporting import Explainer, usage_error
 from npu_conformance.harness.pytest_plugin.workers import Controller, Worker, is_controller, is_worker
+from npu_conformance.harness.python_processes import wait_for_children
 from npu_conformance.harness.report.writing import UnwritableError
 from npu_conformance.harness.run.budget import parse_budget
 from npu_conformance.harness.run.cases import Case, Scope
@@ -49,6 +50,7 @@ _NOT_STARTED = pytest.StashKey[str]()
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker and read the options; the subject starts when the first case needs it."""
+    wait_for_children()
     config.addinivalue_line("markers", "requirement(id): the test is evidence for this requirement")
     try:
         config.stash[_SESSION] = Session(_options(config))

@@ -37,7 +37,7 @@ from npu_conformance.specs.diagnostics.signal_name import how_it_ended
 _PROGRAM = "from npu_conformance.harness.subject.zygote import main; main()"
 _GRACE_SECONDS = 0.5
 _LIMIT_SECONDS = 10.0
-_STACK_SECONDS = 2.0
+_STACK_SECONDS = _REAPING_SECONDS = 2.0
 _SHOWN_LINES = 3
 _DIED, _KILLED = "has died", "does not react (killed)"
 _OUTPUT_LIMIT = 1 << 14
@@ -78,9 +78,7 @@ class Supervisor:
 
     def start(self) -> socket.socket:
         """Start a host; one that still runs is killed first. The host may still be importing when this returns."""
-        with contextlib.suppress(BlockingIOError):
-            while not self.gone:  # whatever was said before is not about this host
-                self._take(self._receive(socket.MSG_DONTWAIT))
+        self._take_all()  # whatever was said before is not about this host
         self._serial += 1
         self._exited = None
         self._killed_by_us = ""
@@ -192,15 +190,24 @@ class Supervisor:
 
     def close(self) -> None:
         """End the zygote, the host, and everything they own."""
+        with contextlib.suppress(LoadError):
+            self._take_all()
         self._control.close()
         if self._serial == 0:
             os.kill(self._pid, signal.SIGKILL)  # no host to clean up behind: it need not finish its import
-        deadline = time.monotonic() + _LIMIT_SECONDS
+        if not self._is_reaped_within(_REAPING_SECONDS if self.gone else _LIMIT_SECONDS):
+            os.kill(self._pid, signal.SIGKILL)
+            # Whoever traces it (ptrace) keeps its end from us: then it stays a zombie.
+            self._is_reaped_within(_REAPING_SECONDS)
+        os.close(self._output_pipe)
+
+    def _is_reaped_within(self, seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
         while os.waitpid(self._pid, os.WNOHANG)[0] == 0:
             if time.monotonic() > deadline:
-                os.kill(self._pid, signal.SIGKILL)
+                return False
             time.sleep(0.001)
-        os.close(self._output_pipe)
+        return True
 
     def _wait_exited(self, seconds: float) -> Exited | None:
         self._wait(lambda: self._exited is not None, seconds)
@@ -217,6 +224,11 @@ class Supervisor:
                 break
             finally:
                 self._control.settimeout(None)
+
+    def _take_all(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            while not self.gone:
+                self._take(self._receive(socket.MSG_DONTWAIT))
 
     def _poll_control(self) -> None:
         while self._exited is None:

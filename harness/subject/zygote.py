@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NoReturn
 import msgspec
 
 from npu_conformance.harness.python_processes import environment, python
-from npu_conformance.harness.subject.holdings import children_of
+from npu_conformance.harness.subject.reaping import kill_orphans, reaped
 from npu_conformance.harness.subject.stack_signal import STACK_SIGNAL, tell_stacks
 from npu_conformance.specs.forked import end_with_parent, keep_nice, process_control
 
@@ -297,8 +297,8 @@ class Zygote:
         # Between fork and setsid the host has no group of its own yet.
         with contextlib.suppress(ProcessLookupError):
             os.kill(host.pid, signal.SIGKILL)
-        _, status = os.waitpid(host.pid, 0)
-        _kill_orphans()
+        status = reaped(host.pid)
+        kill_orphans()
         for descriptor in (*(tail.descriptor for tail in host.tails), host.process):
             with contextlib.suppress(KeyError):
                 self._poll.unregister(descriptor)
@@ -358,17 +358,6 @@ def _silence() -> None:
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 1)
     os.dup2(null, 2)
-
-
-def _kill_orphans() -> None:
-    """Kill and reap what hosts left behind: as a subreaper this process has become its parent."""
-    while children := children_of(os.getpid()):
-        for pid in children:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        for pid in children:
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(pid, 0)
 
 
 def main() -> None:

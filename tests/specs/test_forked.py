@@ -124,4 +124,4 @@ def test_a_new_session_gives_way_to_others_as_its_process_does(nice: int) -> Non
         keep_nice()
         return AUTOGROUP.read_text()
 
-    assert in_child(in_session, str, 30.0).endswith(f" nice {nice}\n")
+    assert str(in_child(in_session, str, 30.0)).endswith(f" nice {nice}\n")

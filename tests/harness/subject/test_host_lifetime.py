@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -26,6 +27,7 @@ from npu_conformance.harness.subject.supervisor import Supervisor
 from npu_conformance.harness.subject.zygote import Load
 
 PLUGINS = HOSTILE
+_PTRACE_SEIZE = 0x4206
 
 HARNESS = """
 import os, sys
@@ -323,3 +325,23 @@ def test_a_folder_that_is_no_text_in_this_locale_can_be_on_the_path(monkeypatch:
     subject = open_subject("reference")
     assert subject.alive()
     subject.close()
+
+
+def test_a_zygote_that_somebody_traces_to_its_end_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its end is told to whoever traces it (ptrace), and to nobody else."""
+    monkeypatch.setattr(supervisor, "_REAPING_SECONDS", 0.2)
+    subject = open_subject("echo_plugin:plugin")
+    zygote = _parent(str(cast(RemoteSubject, subject).process()))
+    reading, writing = os.pipe()
+    tracer = os.fork()
+    if tracer == 0:
+        os.write(writing, b"-+"[ctypes.CDLL(None).ptrace(_PTRACE_SEIZE, int(zygote), None, None) == 0 :][:1])
+        signal.pause()
+    try:
+        if os.read(reading, 1) == b"-":
+            pytest.skip("the kernel lets nobody trace here")
+        os.kill(int(zygote), signal.SIGKILL)
+        subject.close()
+    finally:
+        os.kill(tracer, signal.SIGKILL)
+        os.waitpid(tracer, 0)

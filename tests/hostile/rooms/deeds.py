@@ -19,6 +19,7 @@ from typing import Any
 from rooms.kind import Call, sleep
 
 _CHILDREN, _THREADS = 50, 20
+_PTRACE_SEIZE = 0x4206
 MEGABYTE = 1 << 20
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, _PR_SET_CHILD_SUBREAPER = 1, 4, 22, 36
 SOCKET = 3
@@ -118,6 +119,25 @@ def children_then_exit(call: Call) -> None:
 def daemon_then_exit(call: Call) -> None:
     _child(lambda: _in_a_session(lambda: _child(lambda: _in_a_session(sleep))))
     os._exit(6)
+
+
+def traced(then: Callable[[Call], object]) -> Callable[[Call], object]:
+    """Have a daemon trace this process (ptrace), so that nobody else is told of its end; and go on with `then`."""
+
+    def act(call: Call) -> object:
+        process = os.getpid()
+        reading, writing = os.pipe()
+
+        def trace() -> None:
+            ctypes.CDLL(None).ptrace(_PTRACE_SEIZE, process, None, None)
+            os.write(writing, b"x")
+            sleep()
+
+        _child(lambda: _in_a_session(lambda: _child(lambda: _in_a_session(trace))))
+        os.read(reading, 1)
+        return then(call)
+
+    return act
 
 
 def chain(call: Call) -> None:
