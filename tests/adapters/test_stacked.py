@@ -73,13 +73,14 @@ failing = Plugin(manifest=_DEVICE_ONLY, create=_create_failing)
 
 
 @pytest.mark.parametrize(
-    ("below", "driver", "cpu_alone"), [("plugin", {"pass": 1}, {}), ("failing", None, {"pass": 1})]
+    ("below", "name", "driver", "cpu_alone"),
+    [("plugin", "float32_relu_row", {"pass": 1}, {}), ("failing", "float32_none_same", None, {"pass": 1})],
 )
 def test_a_device_is_credited_with_what_it_executed_itself(
-    below: str, driver: dict[str, int] | None, cpu_alone: dict[str, int]
+    below: str, name: str, driver: dict[str, int] | None, cpu_alone: dict[str, int]
 ) -> None:
-    """The one that always fails fails where it is named, and where it is not the CPU takes its place."""
-    (case,) = (one for one in generated.cases_under("ADD") if one.id.endswith(".float32_none_same"))
+    """Where it is named, as the first case does; of one that fails, and is not named, the CPU takes the place."""
+    (case,) = (one for one in generated.cases_under("ADD") if one.id.endswith(f".{name}"))
     subject, log = InProcessSubject(f"stacked:{__name__}:{below}", {"hal": "1.3"}, None, None), _Kept()
     try:
         Engine([case], subject, log).run()

@@ -72,8 +72,8 @@ def test_every_way_to_execute_reaches_the_driver(hal: str, tmp_path: Path) -> No
     [("dies", Outcome.CRASH, "the driver's last words"), ("hangs", Outcome.HANG, "the driver below")],
 )
 def test_a_driver_that_ends_is_the_verdict_of_its_case(way: str, outcome: Outcome, words: str, tmp_path: Path) -> None:
-    """The CPU does not take its place, and the next case has a new one."""
-    valid = case("ADD", "float32_none_same")
+    """The CPU does not take its place, since the case names its device, and the next case has a new one."""
+    valid = case("ADD", "float32_none_column")
     ended, behind = run(stacked(tmp_path, "1.3", executing=way), valid, _refused())
     assert (ended.outcome, behind.outcome) == (outcome, Outcome.PASS)
     told = "".join(part.message + part.stderr for part in ended.configurations)
@@ -88,7 +88,7 @@ def test_a_driver_that_somebody_else_starts_is_waited_for(tmp_path: Path) -> Non
     serve = f"{SERVE} below_the_runtime:plugin --listen {address} --plugin-option=hal=1.3 {option}"
     with subprocess.Popen(["sh", "-c", f"while true; do {serve}; done"], start_new_session=True) as manager:
         try:
-            valid = case("ADD", "float32_none_same")
+            valid = case("ADD", "float32_none_column")
             reached(address, {}).close()  # it takes its time to listen
             ended, behind = run(f"stacked:{address}", valid, _refused())
         finally:

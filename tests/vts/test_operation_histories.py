@@ -33,8 +33,9 @@ def subject() -> Iterator[SubjectHandle]:
     opened.close()
 
 
-def test_every_operation_has_histories() -> None:
-    assert {one.split(".")[2] for one in CASES} == {*vectors.operations(), "operations", "extensions"}
+def test_every_operation_whose_output_can_be_expected_has_histories() -> None:
+    compared = {*vectors.operations()} - {"RANDOM_MULTINOMIAL"}
+    assert {one.split(".")[2] for one in CASES} == {*compared, "operations", "extensions"}
 
 
 def test_every_step_is_drawn() -> None:

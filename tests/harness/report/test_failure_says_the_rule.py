@@ -38,7 +38,8 @@ REPLAY = f"npu-conformance replay {{}}failures/{NAME}.json {' '.join(WORDS)}"
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report folder of a run on a driver whose PAD is wrong; beside it what the run printed."""
     folder = tmp_path_factory.mktemp("rule") / "report"
-    command = ("-m", "npu_conformance", "run", "vts.generated.PAD.*", *WORDS, "--report", str(folder))
+    few = ("vts.generated.PAD.*", "-k", "not of_300 and not large_steps")
+    command = ("-m", "npu_conformance", "run", *few, *WORDS, "--report", str(folder))
     done = warm_python.run(*command, cwd=folder.parent)
     assert done.returncode == 1, done.stderr
     (folder / "printed.out").write_text(done.stdout)
