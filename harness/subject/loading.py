@@ -134,7 +134,12 @@ def _spawned(spec: str, start: StartOptions, version: Version | None) -> tuple[E
     wanted = version.value if version else None
     load = Load(spec, command, start.options, wanted, store.directory, tuple(map(os.fsencode, sys.path)))
     # A Python plug-in gets its options with Load, before it makes its manifest; a command gets them in the handshake.
-    return SpawnedEndpoint(spec, load, store), start if command else replace(start, options={}, is_loaded_here=True)
+    try:
+        endpoint = SpawnedEndpoint(spec, load, store)
+    except LoadError:
+        store.close()
+        raise
+    return endpoint, start if command else replace(start, options={}, is_loaded_here=True)
 
 
 def _command(spec: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import signal
@@ -71,9 +72,15 @@ class Supervisor:
         os.set_blocking(self._output_pipe, False)
         fcntl.fcntl(write_end, fcntl.F_SETPIPE_SZ, 1 << 20)
         self._control = ours
-        self._pid = _spawn(theirs.fileno(), write_end)
-        theirs.close()
-        os.close(write_end)
+        try:
+            self._pid = _spawn(theirs.fileno(), write_end)
+        except LoadError:
+            ours.close()
+            os.close(self._output_pipe)
+            raise
+        finally:
+            theirs.close()
+            os.close(write_end)
         self._control.send(msgspec.json.encode(load))
 
     def start(self) -> socket.socket:
@@ -319,6 +326,9 @@ def _spawn(control: int, output: int) -> int:
         command = python("-c", _PROGRAM)
         # A group of its own: what a host sends to the group of its parent does not reach the harness.
         return os.posix_spawn(sys.executable, command, os.environ, file_actions=actions, setpgroup=0)
+    except OSError as error:
+        limit = " (ulimit -u, or a limit of the container)" if error.errno == errno.EAGAIN else ""
+        raise LoadError(f"no process can be started for the plug-in: {error.strerror}{limit}") from None
     finally:
         os.close(null)
 

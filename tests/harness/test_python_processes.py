@@ -45,3 +45,16 @@ def test_a_current_folder_that_is_gone_is_in_nobodys_way(tmp_path: Path, monkeyp
     look_in_current_folder()
     assert sys.path == before
     assert "PYTHONPATH" in environment()
+
+
+def test_the_ends_of_children_are_told_also_where_who_started_us_ignores_its_own(tmp_path: Path) -> None:
+    words = ("-m", "npu_conformance", "run", "vts.queries.liveness.ping", "--plugin", "reference")
+    done = subprocess.run(
+        ["sh", "-c", "trap '' CHLD; exec \"$@\"", "sh", *python(*words)],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import signal
 import subprocess
@@ -345,3 +346,22 @@ def test_a_zygote_that_somebody_traces_to_its_end_is_not_waited_for(monkeypatch:
     finally:
         os.kill(tracer, signal.SIGKILL)
         os.waitpid(tracer, 0)
+
+
+@pytest.mark.parametrize(
+    ("number", "says"),
+    [(errno.EAGAIN, "Resource temporarily unavailable (ulimit -u, or a limit of the container)"),
+     (errno.EACCES, "Permission denied")],
+)  # fmt: skip
+def test_where_no_process_can_be_started_a_line_says_so(
+    number: int, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: object, **more: object) -> int:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(supervisor.os, "posix_spawn", refuse)
+    before = set(os.listdir("/dev/shm"))
+    with pytest.raises(LoadError) as told:
+        open_subject("echo_plugin:plugin")
+    assert str(told.value) == f"no process can be started for the plug-in: {says}"
+    assert not {name for name in set(os.listdir("/dev/shm")) - before if f"-{os.getpid()}-" in name}
