@@ -359,7 +359,7 @@ def test_where_no_process_can_be_started_a_line_says_so(
     def refuse(*arguments: object, **more: object) -> int:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(supervisor.os, "posix_spawn", refuse)
+    monkeypatch.setattr(os, "posix_spawn", refuse)
     before = set(os.listdir("/dev/shm"))
     with pytest.raises(LoadError) as told:
         open_subject("echo_plugin:plugin")
