@@ -1,7 +1,7 @@
-"""Looks at a library in a process of its own: `python -m npu_conformance.adapters.nnapi_c.probe PATH`.
+"""Looks at a library in a process of its own: `python -m npu_conformance.adapters.nnapi_c.probe PATH PARENT`.
 
 What it finds goes into the manifest. The process that asks never loads the library: the hosts are forked from it, and
-threads that a library has started would be missing in them.
+threads that a library has started would be missing in them. The process ends with the one that asks, PARENT.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.harness.wire.memory import HostMemory
 from npu_conformance.specs.diagnostics import last_words
 from npu_conformance.specs.diagnostics.signal_name import signal_name
+from npu_conformance.specs.forked import ends_with
 
 _SECONDS = 30.0
 _REFUSED = 1
@@ -30,7 +31,7 @@ _LAST_WORDS, _LONGEST_LINE = 3, 200
 @functools.cache
 def probe(path: str) -> Findings:
     """Look at a library. Raises LoadError, one line, where it cannot be used or dies of being asked."""
-    command = python("-m", __name__, path)
+    command = python("-m", __name__, path, str(os.getpid()))
     try:
         ended = subprocess.run(command, env=environment(), capture_output=True, timeout=_SECONDS, check=False)
     except subprocess.TimeoutExpired:
@@ -78,4 +79,4 @@ def _write(descriptor: int, data: bytes) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1]) if ends_with(int(sys.argv[2])) else _REFUSED)

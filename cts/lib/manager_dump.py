@@ -15,13 +15,17 @@ from npu_conformance.specs.npu.types import Policy
 _POLICIES = {Policy.STATUS_QUO: "statusquo", Policy.TURN_TAKING: "turntaking", Policy.BUDGET: "budget"}
 """As AOSP's dump calls them; others may have underscores, spaces or capital letters in them."""
 
-_MAXIMUM = re.compile(r"\bmax\w*\W+(\d+)", re.IGNORECASE)
-_NUMBER = re.compile(r"-?\b\d+\b")
+# Python reads no numbers of thousands of digits.
+_MAXIMUM = re.compile(r"\bmax\w*\W+(\d{1,18})\b", re.IGNORECASE)
+_NUMBER = re.compile(r"-?\b\d{1,18}\b")
 _APP = (
-    re.compile(r"\[(?P<package>[^]]*)\] ?\((?:uid )?(?P<uid>-?\d+)\)"),
-    re.compile(r"(?P<uid>-?\b\d+)[ :=,]*\[(?P<package>[^]]*)\]"),
+    re.compile(r"\[(?P<package>[^][]*)\] ?\((?:uid )?(?P<uid>-?\d{1,18})\)"),
+    re.compile(r"(?P<uid>-?\b\d{1,18})[ :=,]*\[(?P<package>[^][]*)\]"),
 )
-"""A package in brackets, and its uid: in parentheses behind it, or before it, as in AOSP's dump."""
+"""A package in brackets, and its uid: in parentheses behind it, or before it, as in AOSP's dump.
+
+A package has no bracket, or each of many that are open would be followed to the end of the line.
+"""
 
 
 class DumpedApp(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ContextDecorator, contextmanager
 from typing import Any, NoReturn, TypeVar
 
@@ -16,6 +16,8 @@ from npu_conformance.specs.interfaces import is_interface
 
 Result = TypeVar("Result")
 _LONGEST = 300
+_MOST_COUNTED = 10_000
+"""Characters up to which a message says how long a value is."""
 _BYTES_SHOWN = 24
 
 
@@ -181,29 +183,52 @@ def raises(
 
 def format_value(value: object) -> str:
     """Return a value as messages show it, truncated where it is long."""
-    text = _spelled(value)
+    text = ""
+    for piece in _spelled(value):
+        text += piece
+        if len(text) > _MOST_COUNTED:
+            return f"{text[:_LONGEST]}... (more than {_MOST_COUNTED:,} characters)"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({len(text)} characters)"
 
 
-def _spelled(value: object) -> str:
+def _spelled(value: object) -> Iterator[str]:
+    """A value in pieces: an answer may have millions of elements, and only the first ones are shown."""
     if isinstance(value, enum.Enum):
-        return f"{value.name} ({value.value})"
-    if type(value) is list:
-        return f"[{', '.join(map(_spelled, value))}]"
-    if type(value) is tuple:
-        return f"({', '.join(map(_spelled, value))}{',' * (len(value) == 1)})"
-    if type(value) is dict:
-        return "{" + ", ".join(f"{_spelled(key)}: {_spelled(one)}" for key, one in value.items()) + "}"
-    if isinstance(value, msgspec.Struct) and type(value).__repr__ is msgspec.Struct.__repr__:
-        return _record(value)
-    return _object(value) or repr(value)
+        yield f"{value.name} ({value.value})"
+    elif type(value) is list:
+        yield from _listed("[", map(_spelled, value), "]")
+    elif type(value) is tuple:
+        yield from _listed("(", map(_spelled, value), ",)" if len(value) == 1 else ")")
+    elif type(value) is dict:
+        yield from _listed("{", (_named(_spelled(key), ": ", one) for key, one in value.items()), "}")
+    elif isinstance(value, msgspec.Struct) and type(value).__repr__ is msgspec.Struct.__repr__:
+        yield from _record(value)
+    elif isinstance(value, str | bytes):
+        yield repr(value[: _MOST_COUNTED + 1])
+    else:
+        yield _object(value) or repr(value)
 
 
-def _record(value: msgspec.Struct) -> str:
+def _listed(begin: str, elements: Iterable[Iterator[str]], end: str) -> Iterator[str]:
+    yield begin
+    for index, element in enumerate(elements):
+        if index:
+            yield ", "
+        yield from element
+    yield end
+
+
+def _named(name: Iterable[str], between: str, value: object) -> Iterator[str]:
+    yield from name
+    yield between
+    yield from _spelled(value)
+
+
+def _record(value: msgspec.Struct) -> Iterator[str]:
     """A record with its fields; one that is private has no name that a reader knows."""
     name = type(value).__name__
-    fields = ", ".join(f"{field}={_spelled(one)}" for field, one in asdict(value).items())
-    return f"{'' if name.startswith('_') else name}({fields})"
+    fields = (_named([field], "=", one) for field, one in asdict(value).items())
+    yield from _listed(f"{'' if name.startswith('_') else name}(", fields, ")")
 
 
 def _object(value: object) -> str:

@@ -32,6 +32,7 @@ from npu_conformance.harness.subject.zygote import (
     Read,
     Start,
 )
+from npu_conformance.harness.wire import strangers_descriptors
 from npu_conformance.specs.diagnostics import last_words, stacks
 from npu_conformance.specs.diagnostics.signal_name import how_it_ended
 
@@ -199,7 +200,7 @@ class Supervisor:
         """End the zygote, the host, and everything they own."""
         with contextlib.suppress(LoadError):
             self._take_all()
-        self._control.close()
+        strangers_descriptors.close_socket(self._control)
         if self._serial == 0:
             os.kill(self._pid, signal.SIGKILL)  # no host to clean up behind: it need not finish its import
         if not self._is_reaped_within(_REAPING_SECONDS if self.gone else _LIMIT_SECONDS):
@@ -246,10 +247,15 @@ class Supervisor:
 
     def _receive(self, flags: int) -> bytes:
         try:
-            return self._control.recv(PACKET_LIMIT, flags)
+            return self._receive_packet(flags)
         except ConnectionResetError:
             # The zygote died with packets unread. The error is reported once; what it had sent is still there.
-            return self._control.recv(PACKET_LIMIT, flags)
+            return self._receive_packet(flags)
+
+    def _receive_packet(self, flags: int) -> bytes:
+        packet, descriptors = strangers_descriptors.receive(self._control, PACKET_LIMIT, flags)
+        strangers_descriptors.close_all(descriptors)  # the zygote sends none: a driver has found its socket
+        return packet
 
     def _take(self, packet: bytes) -> None:
         if not packet:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import array
 import contextlib
-import os
 import select
 import socket
 import struct
@@ -12,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
+from npu_conformance.harness.wire import strangers_descriptors
 from npu_conformance.harness.wire.protocol import LINE_LIMIT
 from npu_conformance.harness.wire.starvation import Patience
 
@@ -22,7 +21,6 @@ TICK_SECONDS = 0.05
 _SHOWN = 80
 _MOST_DESCRIPTORS = 256
 """Descriptors that wait for a message that takes them. Whoever sends more exhausts those of this process."""
-_ANCILLARY = socket.CMSG_SPACE(16 * struct.calcsize("i"))
 
 
 class WireError(Exception):
@@ -151,10 +149,14 @@ class LineSocket:
 
     def close(self) -> None:
         """Close the socket and descriptors that nobody took."""
-        self.shut_down()
-        self.socket.close()
-        while self.descriptors:
-            os.close(self.descriptors.popleft())
+        if self.carries_descriptors:
+            strangers_descriptors.close_socket(self.socket)
+        else:
+            self.shut_down()
+            self.socket.close()
+        untaken = list(self.descriptors)
+        self.descriptors.clear()
+        strangers_descriptors.close_all(untaken)
 
     def _wait_for_reader(self, deadline: float) -> None:
         """Look around while the other side does not read. Raises Lost, Unread."""
@@ -187,12 +189,8 @@ class LineSocket:
             return chunk
 
     def _receive_with_descriptors(self, size: int) -> bytes:
-        chunk, ancillary, _, _ = self.socket.recvmsg(size, _ANCILLARY, socket.MSG_CMSG_CLOEXEC)
-        for level, kind, data in ancillary:
-            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
-                numbers = array.array("i")
-                numbers.frombytes(data[: len(data) - len(data) % numbers.itemsize])
-                self.descriptors.extend(numbers)
+        chunk, descriptors = strangers_descriptors.receive(self.socket, size)
+        self.descriptors.extend(descriptors)
         if len(self.descriptors) > _MOST_DESCRIPTORS:
             raise Violation(f"more than {_MOST_DESCRIPTORS} descriptors that no message takes")
         return chunk

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import select
+import signal
 import struct
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -322,6 +327,36 @@ def test_where_a_library_died_is_told_by_its_function(library: Compile) -> None:
     for function, call in calls.items():
         with opened(path, "process") as subject, pytest.raises(Crashed, match=f"{died}{function}$"):
             call(subject.interfaces.runtime)
+
+
+def test_a_library_whose_loading_hangs_ends_with_who_asked(library: Compile, tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    os.mkfifo(told)
+    hanging = library(
+        "hanging",
+        f"""
+        #include <stdio.h>
+        #include <unistd.h>
+        __attribute__((constructor)) static void begin(void) {{
+            FILE *told = fopen("{told}", "w");
+            fprintf(told, "%d", getpid());
+            fclose(told);
+            for (;;) pause();
+        }}
+        """,
+    )
+    asks = "import sys; from npu_conformance.adapters.nnapi_c.probe import probe; probe(sys.argv[1])"
+    with subprocess.Popen([sys.executable, "-c", asks, hanging]) as asking:
+        looking = os.pidfd_open(int(told.read_text()))
+        asking.kill()
+    poll = select.poll()
+    poll.register(looking, select.POLLIN)
+    try:
+        assert poll.poll(20_000), "the process in which the library hangs lives on"
+    finally:
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(looking, signal.SIGKILL)
+        os.close(looking)
 
 
 def test_path_relative_to_the_current_folder(tiny: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,3 +64,16 @@ def test_policies_are_known_by_their_letters(words: str, policy: Policy | None) 
 
 def test_what_a_dump_does_not_say_is_missing() -> None:
     assert manager_dump.read("usage: cmd npu") == ManagerDump(None, None, (), ())
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, "1[" * 200_000], ids=["brackets", "uids"])
+def test_a_line_of_open_brackets_is_read_in_one_pass(text: str) -> None:
+    """In time that grows with the square of its length this took minutes."""
+    assert manager_dump.read(f"Policy: budget\n{text}").requests == ()
+
+
+@pytest.mark.parametrize("text", ["max {}", "Requests:\n{} [a] x", "Requests:\n[a] ({})", "Priorities:\n1 [a] {}"])
+def test_numbers_of_thousands_of_digits_are_none(text: str) -> None:
+    dump = manager_dump.read("Policy: budget\n" + text.format("9" * 5000))
+    assert dump.maximum is None
+    assert [app.priority for app in dump.priorities] in ([], [None])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 import pytest
 
@@ -51,6 +53,30 @@ def test_an_object_of_an_interface_is_told_by_the_name_of_that() -> None:
         pass
 
     assert checks.format_value([RemoteManager(), 3]) == "[an object of Manager, 3]"
+
+
+@pytest.mark.parametrize(
+    "value", [[[1] * 3] * 1_000_000, {"name": (2,) * 1_000_000}, "n" * 1_000_000, [Priority.LOW] * 1_000_000]
+)
+def test_a_value_is_spelled_no_further_than_a_message_needs(value: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    spelled = 0
+    spell = checks._spelled
+
+    def counted(one: object) -> Iterator[str]:
+        nonlocal spelled
+        spelled += 1
+        return spell(one)
+
+    monkeypatch.setattr(checks, "_spelled", counted)
+    text = checks.format_value(value)
+    assert text == f"{text[:300]}... (more than 10,000 characters)"
+    assert spelled < 11_000
+
+
+def test_a_value_that_is_not_very_long_says_how_long_it_is() -> None:
+    value = [{"a": (1,), "b": ()}, [], b"\n", "x" * 300]
+    assert checks.format_value(value[:3]) == "[{'a': (1,), 'b': ()}, [], b'\\n']"
+    assert checks.format_value(value) == f"{str(value)[:300]}... ({len(str(value))} characters)"
 
 
 class _Private(msgspec.Struct, frozen=True):
