@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from npu_conformance.harness.kept import ROOT, SUITE_FOLDERS, kept
+from npu_conformance.harness.run.folders import RESULTS
 from npu_conformance.harness.subject.driver_files import NamedFile, code_of
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents.results import Digests
@@ -46,7 +47,7 @@ def digests(
 
 def of_file(path: Path) -> str:
     """The digest of a document that decides what is excused, such as a baseline. Raises DocumentError."""
-    return hashlib.sha256(documents.content(path, named=True)).hexdigest()
+    return hashlib.sha256(documents.content(path, named=path.name != RESULTS)).hexdigest()
 
 
 def of_files(paths: Iterable[Path]) -> str:
