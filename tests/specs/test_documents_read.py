@@ -48,10 +48,10 @@ def test_a_pipe_that_the_user_names_is_read(tmp_path: Path) -> None:
 
 def test_a_device_that_the_user_names_is_read_up_to_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "LARGEST", 1 << 16)
-    with pytest.raises(DocumentError, match="^/dev/zero: it is larger than"):
+    with pytest.raises(DocumentError, match=r"^/dev/zero: it is larger than"):
         documents.content(Path("/dev/zero"), named=True)
 
 
 def test_a_directory_is_told_as_one(tmp_path: Path) -> None:
-    with pytest.raises(DocumentError, match=": Is a directory$"):
+    with pytest.raises(DocumentError, match=r": Is a directory$"):
         documents.content(tmp_path)
