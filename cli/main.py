@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import select
 import sys
 from collections.abc import Sequence
@@ -12,6 +13,9 @@ from npu_conformance.cli.streams import open_closed_streams, tell, unwritable, w
 from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED, USAGE
 from npu_conformance.harness.python_processes import wait_for_children
 from npu_conformance.harness.systems import refusal
+
+_SHOWN = 80
+"""Characters of a name that is too long for the system."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -62,6 +66,9 @@ def _code_of(error: Exception) -> int:
         return SUITE_FAILED
     if _is_bad_input(error):
         tell(f"npu-conformance: {error}")
+        return USAGE
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        tell(f"npu-conformance: {str(error.filename)[:_SHOWN]}...: {error.strerror}")
         return USAGE
     import traceback
 

@@ -18,7 +18,7 @@ from npu_conformance.fuzz.lib.campaign.folder import (
     CampaignFolder,
     is_in_use,
     read_lines,
-    refuse_links,
+    require_own,
     settings_of,
 )
 from npu_conformance.fuzz.lib.findings import DEFECT, KINDS
@@ -128,6 +128,6 @@ def minimise(folder: Path) -> int:
 def _require_campaign(folder: Path) -> None:
     if not (folder / SETTINGS).exists():
         raise UsageError(f"{folder}: no campaign has run there")
-    refuse_links(folder)
+    require_own(folder)
     if (folder / UNMERGED).exists() and not is_in_use(folder):  # a campaign was killed
         CampaignFolder(folder, settings_of(folder)).close()

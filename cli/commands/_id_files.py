@@ -6,10 +6,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from npu_conformance.cli.errors import UsageError
+from npu_conformance.specs import documents
 
 _FILE = "@"
 """Begins such a word."""
 _COMMENT = "#"
+_ENCODING = "utf-8-sig"
+"""UTF-8, with or without the mark that editors of Windows begin a file with."""
 
 
 def expanded(words: Sequence[str]) -> Iterator[str]:
@@ -24,9 +27,7 @@ def expanded(words: Sequence[str]) -> Iterator[str]:
 def _lines(path: Path) -> list[str]:
     """The lines of a file of ids, without those that are empty or comments. A file without any must be a mistake."""
     try:
-        lines = map(str.strip, path.read_text(encoding="utf-8").splitlines())
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
+        lines = map(str.strip, documents.content(path, named=True).decode(_ENCODING).splitlines())
     except UnicodeDecodeError:
         raise UsageError(f"{path}: is not a text of ids, one in each line") from None
     found = [line for line in lines if line and not line.startswith(_COMMENT)]

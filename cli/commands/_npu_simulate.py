@@ -92,7 +92,7 @@ def _scenario(options: argparse.Namespace) -> Scenario:
 def _read(options: argparse.Namespace) -> Scenario:
     if options.apps is not None or options.minutes is not None:
         raise UsageError("--apps and --minutes: only without a scenario file, which sets both")
-    scenario = documents.read(options.scenario, Scenario)
+    scenario = documents.read(options.scenario, Scenario, named=True)
     scenarios.check(scenario, str(options.scenario))
     return scenario if options.seed is None else msgspec.structs.replace(scenario, seed=options.seed)
 

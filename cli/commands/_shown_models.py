@@ -32,7 +32,7 @@ def of_file(path: Path, form: Form) -> str:
     """What a failure file, or the file of a finding, has as its model. Raises UsageError where it has none."""
     from npu_conformance.harness.run import failures
 
-    failure = failures.load(path)
+    failure = failures.load(path, named=True)
     if failure.case.startswith(_FUZZ) and isinstance(failure.payload, dict) and "lines" in failure.payload:
         return _of_finding(path, failure, form)
     try:

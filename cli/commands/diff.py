@@ -41,10 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Print each case whose verdict changed; exit 1 where one got worse."""
     from npu_conformance.harness.report import comparison, durations, moved
-    from npu_conformance.harness.run import folders, results
-    from npu_conformance.harness.run.baseline import require_comparable
+    from npu_conformance.harness.run.baseline import named_results, require_comparable
 
-    before, after = (results.read(folders.results_file(path)) for path in (options.before, options.after))
+    before, after = map(named_results, (options.before, options.after))
     require_comparable(before, after.hal_version, str(options.before))
     changes = _changes(before, after)
     worse = sum(change.worse for change in changes)

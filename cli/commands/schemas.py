@@ -40,12 +40,10 @@ def execute(options: argparse.Namespace) -> int:
 def _check(path: Path, name: str) -> int:
     import json
 
-    from npu_conformance.specs import schemas
+    from npu_conformance.specs import documents, schemas
 
     try:
-        lines = schemas.explain(json.loads(path.read_text("utf-8")), name)
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
+        lines = schemas.explain(json.loads(documents.content(path, named=True).decode()), name)
     except ValueError as error:
         raise UsageError(f"{path}: not JSON: {error}") from None
     except RecursionError:

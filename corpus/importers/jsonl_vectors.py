@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 LARGEST = 1 << 30
 """Bytes of a collection when unpacked: a few MB can hold zeros without end."""
-_PART = 1 << 20
 SUFFIX = ".jsonl.gz"
 _AIDL = {1: Version.FL5, 2: Version.FL6, 3: Version.FL7, 4: Version.FL8}
 _VERSION_FOLDER = re.compile(r"(V\d|AIDL_V)")
@@ -97,12 +96,12 @@ class Collection:
             return self._given
         try:
             with gzip.open(self.path) as file:
-                content = _at_most(file, LARGEST + 1)
+                content = documents.at_most(file, LARGEST)
         except gzip.BadGzipFile:
             raise DocumentError(str(self.path), "", f"expected gzipped JSON lines, a {SUFFIX} file") from None
         except (OSError, EOFError, zlib.error) as error:
             raise DocumentError(str(self.path), "", f"cannot be read: {error}") from None
-        if len(content) > LARGEST:
+        if content is None:
             raise DocumentError(str(self.path), "", f"it unpacks to more than {LARGEST >> 20} MiB: split it")
         return content.splitlines()
 
@@ -112,20 +111,13 @@ class Collection:
         return {number: _header_or_problem(line, f"{self.path}:{number}") for number, line in numbered}
 
 
-def _at_most(file: gzip.GzipFile, size: int) -> bytes:
-    """The beginning of a file. Not by one `read`, which makes room for the whole size first."""
-    parts, left = [], size
-    while left and (part := file.read(min(_PART, left))):
-        parts.append(part)
-        left -= len(part)
-    return b"".join(parts)
-
-
 def collections(path: Path) -> tuple[Collection, ...]:
     """The collections of a directory, or the one in a file; raises DocumentError where there is none."""
     files = sorted(path.glob(f"[!.]*{SUFFIX}")) if path.is_dir() else [path]
     if not files or not files[0].exists():
         raise DocumentError(str(path), "", f"there is no {SUFFIX} file")
+    for file in files:
+        documents.readable(file, named=file == path)
     return tuple(Collection(file) for file in files)
 
 

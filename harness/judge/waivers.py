@@ -182,7 +182,7 @@ def load_all(paths: Iterable[Path], today: datetime.date | None = None, *, ways:
 
 def _read(path: Path, ways: Collection[str]) -> tuple[Waiver, ...]:
     """The waivers of a file. Raises DocumentError also for names that no run would ever tell of."""
-    found = documents.read(path, WaiverFile).waivers
+    found = documents.read(path, WaiverFile, named=True).waivers
     for number, waiver in enumerate(found):
         _require_requirement(waiver, str(path), f"$.waivers[{number}].requirement")
         _require_way(waiver, ways, str(path), f"$.waivers[{number}].id")

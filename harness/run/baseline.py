@@ -113,9 +113,15 @@ def load(path: Path, digests: Digests, hal_version: str) -> Baseline:
 
     Raises DocumentError for a bad one, and for one of another HAL version.
     """
-    earlier = documents.read(folders.results_file(path), Results)
+    earlier = named_results(path)
     require_comparable(earlier, hal_version, str(path))
     return Baseline(earlier, of_other_vectors=earlier.digests.vectors != digests.vectors)
+
+
+def named_results(path: Path) -> Results:
+    """Read the results.json that a user names, or that of a report folder. Raises DocumentError."""
+    file = folders.results_file(path)
+    return documents.read(file, Results, named=file == path)
 
 
 def require_comparable(earlier: Results, hal_version: str, document: str) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 import msgspec
 
 from npu_conformance.harness.kept import ROOT, SUITE_FOLDERS, kept
+from npu_conformance.harness.run.folders import RESULTS
 from npu_conformance.harness.subject.driver_files import NamedFile, code_of
-from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs import documents
 from npu_conformance.specs.documents.results import Digests
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.versions import Version
@@ -46,7 +47,7 @@ def digests(
 
 def of_file(path: Path) -> str:
     """The digest of a document that decides what is excused, such as a baseline. Raises DocumentError."""
-    return hashlib.sha256(_content(path)).hexdigest()
+    return hashlib.sha256(documents.content(path, named=path.name != RESULTS)).hexdigest()
 
 
 def of_files(paths: Iterable[Path]) -> str:
@@ -79,17 +80,10 @@ def _of_files(files: Iterable[tuple[str, Path]]) -> str:
     """The digest of files, each with the name under which it counts."""
     digest = hashlib.sha256()
     for name, path in files:
-        data = _content(path)
+        data = documents.content(path)
         digest.update(f"{name}\0{len(data)}\0".encode(errors="surrogateescape"))
         digest.update(data)
     return digest.hexdigest()
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise DocumentError(str(path), "", error.strerror or str(error)) from None
 
 
 def _of_code(files: Iterable[NamedFile]) -> str:

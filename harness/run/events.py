@@ -125,11 +125,7 @@ def read_log(path: Path) -> Log:
     Raises DocumentError where the file cannot be read or has no header. A line that is no event is reported in
     `problems`; the rest of the file is read all the same.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise DocumentError(str(path), "", error.strerror or str(error)) from None
-    *lines, _ = data.split(b"\n")
+    *lines, _ = documents.content(path).split(b"\n")
     log = Log()
     problems: list[DocumentError] = []
     for number, line in enumerate(lines, 1):

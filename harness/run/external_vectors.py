@@ -18,6 +18,7 @@ from npu_conformance.corpus.importers import jsonl_vectors
 from npu_conformance.corpus.vectors import Vector, VectorHeader
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.vector_cases import attach, vector_from
+from npu_conformance.specs import documents
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.failures import PROMOTED
 from npu_conformance.specs.manifest import InterfaceName
@@ -185,7 +186,7 @@ def _headers(operation: str, folder: Path, file: Path) -> tuple[VectorHeader, ..
 def _is_one_model(file: Path) -> bool:
     """True for what `vectors import-tflite --out` has written; what is broken is told by those who read it."""
     try:
-        found = json.loads(file.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        found = json.loads(documents.content(file))
+    except (DocumentError, ValueError, RecursionError):
         return False
     return isinstance(found, dict) and "vectors" not in found and {"operands", "inputs", "outputs"} <= found.keys()

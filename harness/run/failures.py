@@ -111,6 +111,6 @@ def copy(file: Path, directory: Path, plugin: str) -> None:
     _write(replace(document, result=replace(document.result, notes=notes)), directory / file.name)
 
 
-def load(path: Path) -> FailureFile:
-    """Read a failure file; raises DocumentError."""
-    return documents.read(path, FailureFile)
+def load(path: Path, *, named: bool = False) -> FailureFile:
+    """Read a failure file; raises DocumentError. named: by the user, as of documents.content."""
+    return documents.read(path, FailureFile, named=named)

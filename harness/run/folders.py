@@ -19,6 +19,7 @@ from pathlib import Path
 
 import msgspec
 
+from npu_conformance.specs import documents
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import Selection
@@ -200,8 +201,8 @@ def _pruned(home: Path, keep: int, new: Path, covered: str) -> tuple[Path, ...]:
 def _covered(entry: Path) -> str:
     """What a run has covered; empty for a run that was cut off, as for a part."""
     try:
-        return (entry / _MARKER).read_text(encoding="utf-8") if (entry / RESULTS).exists() else ""
-    except (OSError, ValueError):  # gone meanwhile, or written by somebody else
+        return documents.content(entry / _MARKER).decode() if (entry / RESULTS).exists() else ""
+    except (DocumentError, ValueError):  # gone meanwhile, or written by somebody else
         return ""
 
 
@@ -267,9 +268,11 @@ def _require_of_a_run(folder: Path) -> None:
 
 def _has_events(folder: Path) -> bool:
     """True where a run of any version of the suite has begun its event file. The marker is lost where a CI packs it."""
+    if not (folder / EVENTS).is_file():
+        return False
     try:
         with open(folder / EVENTS, "rb") as file:
-            return msgspec.json.decode(file.readline(), type=_FirstEvent).event == "run-started"
+            return msgspec.json.decode(file.readline(documents.LARGEST), type=_FirstEvent).event == "run-started"
     except (OSError, ValueError):  # msgspec's errors are ValueErrors
         return False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Mapping, Sequence
 
 from npu_conformance.harness.run.cases import Case
@@ -10,15 +11,18 @@ from npu_conformance.specs.documents import DocumentError
 
 _LONGEST = 40
 """Characters of a shard. Python has a limit for the digits of a number, too, and another exception for it."""
+_MOST = 100_000
+"""Parts: more than there are cases, and few enough for a list of each."""
 
 
 def parse_shard(text: str) -> tuple[int, int]:
-    """Read `I/N`, 1 <= I <= N; raises DocumentError."""
+    """Read `I/N`, 1 <= I <= N <= _MOST; raises DocumentError."""
     index, separator, count = text.partition("/")
     are_numbers = index.isdecimal() and count.isdecimal() and len(text) <= _LONGEST
-    if separator and are_numbers and 1 <= int(index) <= int(count):
+    most = f" <= {_MOST}" if are_numbers and int(count) > _MOST else ""
+    if separator and are_numbers and 1 <= int(index) <= int(count) <= _MOST:
         return int(index), int(count)
-    raise DocumentError("--shard", "", f"expected I/N with 1 <= I <= N, found {text!r}")
+    raise DocumentError("--shard", "", f"expected I/N with 1 <= I <= N{most}, found {text!r}")
 
 
 def partition(cases: Sequence[Case], count: int, seconds: Mapping[str, float] | None = None) -> list[list[Case]]:
@@ -41,10 +45,9 @@ def partition(cases: Sequence[Case], count: int, seconds: Mapping[str, float] | 
 
 def _by_seconds(cases: Sequence[Case], count: int, seconds: Mapping[str, float], average: float) -> dict[str, int]:
     cost = {case.id: seconds.get(case.id, average) for case in cases}
-    loads = [0.0] * count
+    loads = [(0.0, part) for part in range(count)]  # a heap: the least first, of equal ones the first part
     owner = {}
     for name in sorted(cost, key=lambda name: (-cost[name], stable_hash(name))):
-        part = loads.index(min(loads))
-        owner[name] = part
-        loads[part] += cost[name]
+        load, owner[name] = loads[0]
+        heapq.heapreplace(loads, (load + cost[name], owner[name]))
     return owner

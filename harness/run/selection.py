@@ -148,8 +148,9 @@ class _Choice:
     def __init__(self, wanted: Wanted) -> None:
         self.wanted = wanted
         self._beginnings = {text.rstrip("."): _Target(text) for text in wanted.targets if not _WILD.search(text)}
-        self._globs = {glob(text): _Target(text) for text in wanted.targets if _WILD.search(text)}
-        self._targets = [*self._beginnings.values(), *self._globs.values()]
+        globs = [_Target(text) for text in dict.fromkeys(wanted.targets) if _WILD.search(text)]
+        self._globs = _Globs(globs) if globs else None
+        self._targets = [*self._beginnings.values(), *globs]
         self._matches = compile_expression(wanted.expression)
 
     def may_mean(self, prefix: str) -> bool:
@@ -169,7 +170,8 @@ class _Choice:
         if self._beginnings:
             ends = (*(match.start() for match in _PART.finditer(case_id)), len(case_id))
             yield from filter(None, (self._beginnings.get(case_id[:end]) for end in ends))
-        yield from (target for pattern, target in self._globs.items() if pattern.fullmatch(case_id))
+        if self._globs:
+            yield from self._globs.meaning(case_id)
 
     def takes(self, case_id: str, scope: Scope) -> bool:
         """True where the case is asked for."""
@@ -195,6 +197,23 @@ class _Choice:
         """Refuse a word that means no case."""
         for target in self._targets:
             target.require_meaning()
+
+
+class _Globs:
+    """Globs over ids, of which there may be thousands: each is looked up by what it begins and ends with."""
+
+    def __init__(self, targets: Iterable[_Target]) -> None:
+        self._held: dict[tuple[str, str], list[tuple[re.Pattern[str], _Target]]] = defaultdict(list)
+        for target in targets:
+            first, *_, last = _WILD.split(target.text)
+            self._held[first, last].append((glob(target.text), target))
+        self._lengths = {(len(first), len(last)) for first, last in self._held}
+
+    def meaning(self, case_id: str) -> Iterator[_Target]:
+        """The globs that mean the id."""
+        for first, last in self._lengths:
+            near = self._held.get((case_id[:first], case_id[len(case_id) - last :]), ())
+            yield from (target for pattern, target in near if pattern.fullmatch(case_id))
 
 
 class _Target:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 from npu_conformance.harness.run import folders, results, shards
 from npu_conformance.harness.run.events import Log
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.summary import Results
+
+_SHOWN = 40
+"""Characters of a time that is none."""
 
 
 def read(folder: Path) -> tuple[Log, Results]:
@@ -19,4 +23,13 @@ def read(folder: Path) -> tuple[Log, Results]:
         raise DocumentError(str(folder), "", "there is no report here")
     log = shards.read_run(folder)
     stored = folder / folders.RESULTS
-    return log, results.read(stored) if stored.exists() and log.footer else results.build(log)
+    found = results.read(stored) if stored.exists() and log.footer else results.build(log)
+    _require_time(found.time, folder)
+    return log, found
+
+
+def _require_time(time: str, folder: Path) -> None:
+    try:
+        datetime.fromisoformat(time)
+    except ValueError:
+        raise DocumentError(str(folder), "$.time", f"expected a time in ISO 8601, found {time[:_SHOWN]!r}") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -26,6 +27,7 @@ from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.harness.subject.shared_files import FileStore
 from npu_conformance.harness.subject.zygote import Load
 from npu_conformance.harness.wire.protocol import TRANSPORTS
+from npu_conformance.specs import documents
 from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.errors import IllegalState
@@ -154,7 +156,8 @@ def _command(spec: str) -> tuple[str, ...]:
 
 def _read_key(path: str) -> str:
     try:
-        with open(path) as file:
-            return file.read().strip()
-    except OSError as error:
-        raise LoadError(f"key file {path}: {error.strerror}") from None
+        return documents.content(Path(path), named=True).decode().strip()
+    except DocumentError as error:
+        raise LoadError(f"key file {error}") from None
+    except UnicodeDecodeError:
+        raise LoadError(f"key file {path}: is not a text") from None

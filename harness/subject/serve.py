@@ -18,6 +18,7 @@ import socket
 import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 from npu_conformance.harness.judge.outcome_table import OK, USAGE
 from npu_conformance.harness.subject.addresses import host_and_port, within_reach
@@ -27,6 +28,7 @@ from npu_conformance.harness.subject.plugin_options import parse_options, requir
 from npu_conformance.harness.wire.framing import LineSocket
 from npu_conformance.harness.wire.protocol import SOCKET_VARIABLE
 from npu_conformance.harness.wire.session import HostState
+from npu_conformance.specs import documents
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.forked import end_with_parent
 from npu_conformance.specs.plugin import Plugin
@@ -98,10 +100,13 @@ def read_or_make_key(path: str) -> str:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with open(descriptor, "w") as file:
                 file.write(secrets.token_hex(32))
-        with open(path) as file:
-            key = file.read().strip()
+        key = documents.content(Path(path), named=True).decode().strip()
     except OSError as error:
         raise LoadError(f"key file {path}: {error.strerror}") from None
+    except DocumentError as error:
+        raise LoadError(f"key file {error}") from None
+    except UnicodeDecodeError:
+        raise LoadError(f"key file {path}: is not a text") from None
     if not key:  # an empty key is one that everybody knows
         raise LoadError(f"key file {path}: it is empty; without the file a key is drawn")
     return key

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import stat
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,6 +13,11 @@ from npu_conformance.specs.decoders import decoder
 from npu_conformance.specs.diagnostics.one_line import one_line
 
 Kind = TypeVar("Kind")
+
+LARGEST = 1 << 30
+"""Bytes of a document: a run of everything writes 50 MB of events."""
+_TOO_LARGE = f"it is larger than {LARGEST >> 20} MiB, which no document is"
+_PART = 1 << 20
 
 
 class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -47,12 +54,44 @@ def decode(data: bytes | str, kind: type[Kind], document: str) -> Kind:
         raise DocumentError(document, "", "not JSON: nested too deeply") from None
 
 
-def read(path: Path, kind: type[Kind]) -> Kind:
-    """Read and decode a file; raises DocumentError also where it cannot be read."""
+def content(path: Path, *, named: bool = False) -> bytes:
+    """The bytes of a file. What never ends is not read: it may be a stranger's. Raises DocumentError.
+
+    named: the user has named this path itself, which may then be a pipe, as `<(command)` is.
+    """
     try:
-        data = path.read_bytes()
+        room = readable(path, named=named)
+        with path.open("rb") as file:
+            data = at_most(file, room)
     except OSError as error:
         raise DocumentError(str(path), "", error.strerror or str(error)) from None
+    if data is None:
+        raise DocumentError(str(path), "", _TOO_LARGE)
+    return data
+
+
+def readable(path: Path, *, named: bool = False) -> int:
+    """How many bytes of a file are to be read. DocumentError for what never ends or is too large. Raises OSError."""
+    status = path.stat()
+    if stat.S_ISREG(status.st_mode) and status.st_size > LARGEST:
+        raise DocumentError(str(path), "", _TOO_LARGE)
+    if not (named or stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+        raise DocumentError(str(path), "", "expected a file, found a pipe, a socket or a device")
+    return LARGEST
+
+
+def at_most(file: io.BufferedIOBase, size: int) -> bytes | None:
+    """What is left in a file; None where that is more. Not by one `read`, which makes room for the whole size first."""
+    parts, left = [], size + 1
+    while left and (part := file.read(min(_PART, left))):
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts) if left else None
+
+
+def read(path: Path, kind: type[Kind], *, named: bool = False) -> Kind:
+    """Read and decode a file; raises DocumentError also where it cannot be read. named: see content."""
+    data = content(path, named=named)
     try:
         return decode(data, kind, str(path))
     except DocumentError as error:

@@ -67,3 +67,11 @@ def test_faults_are_named_by_a_file_as_well(tmp_path: Path, capsys: pytest.Captu
     path.write_text("# seen by chance\npad-raw-zero\n")
     assert main(["faults", "--list", f"@{path}"]) == 0
     assert [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()] == ["pad-raw-zero"]
+
+
+def test_the_mark_at_the_beginning_of_a_file_is_no_part_of_an_id(
+    cases: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases.write_bytes(f"\ufeff{_PING}\r\n".encode())
+    assert main(["list", f"@{cases}"]) == 0
+    assert capsys.readouterr().out == f"{_PING}\n"

@@ -155,6 +155,12 @@ def files(tmp_path: Path) -> None:
         ),
         (["run", "--plugin", FIRST_DAY, "vst"], "vst: matches no case; did you mean vts"),
         ([*RUN, FIRST_DAY, "--shard", "3/2"], "--shard: expected I/N with 1 <= I <= N, found '3/2'"),
+        (
+            [*RUN, FIRST_DAY, "--shard", "1/99999999"],
+            "--shard: expected I/N with 1 <= I <= N <= 100000, found '1/99999999'",
+        ),
+        (["report", "a" * 5000], f"{'a' * 80}...: File name too long"),
+        ([*RUN, FIRST_DAY, "--report", "a" * 5000], f"{'a' * 80}...: File name too long"),
         ([*RUN, FIRST_DAY, "-n", "0"], "-n: expected a positive number, found 0"),
         ([*RUN, FIRST_DAY, "-x", "0"], "-x: expected a positive number, found 0"),
         ([*RUN, FIRST_DAY, "-n", "2", "--resume"], "report: there is no earlier run here"),

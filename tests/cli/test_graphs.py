@@ -203,6 +203,7 @@ def test_what_is_not_supported_is_no_pass(graphs: Graphs) -> None:
         (("--operations", "BATCH_MATMUL", "--hal", "1.0"), "HAL 1.0 has no operation that fits"),
         (("-n", "0"), "-n: expected a positive number, found 0"),
         (("--shard", "3/2"), "--shard: expected I/N with 1 <= I <= N, found '3/2'"),
+        (("--shard", f"1/{10**20}"), f"--shard: expected I/N with 1 <= I <= N <= 100000, found '1/{10**20}'"),
         (("--shard", "1/2", "-n", "2"), "--shard: not with -n or --scheduler"),
         (("--wire-log", "wire.jsonl", "-n", "2"), "--wire-log: not with -n or --scheduler"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -177,3 +178,36 @@ def test_a_folder_without_a_campaign_is_refused(
 ) -> None:
     code, _, err = report(capsys, runs[0], "--html", tmp_path / "page.html", "--fuzz", tmp_path / "none")
     assert (code, err) == (2, f"npu-conformance: {tmp_path / 'none'}: no campaign has run there\n")
+
+
+_NO_FILE = "expected a file, found a pipe, a socket or a device"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("results.json", "report"),
+        ("events.jsonl", "report"),
+        ("events.jsonl", "run vts.queries.liveness.ping --plugin reference --resume --report"),
+    ],
+)
+def test_a_report_of_a_stranger_that_never_ends_is_one_line(
+    name: str, words: str, runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (runs[0] / name).unlink()
+    (runs[0] / name).symlink_to("/dev/null")
+    assert main([*words.split(), str(runs[0])]) == 2
+    assert capsys.readouterr().err == f"npu-conformance: {runs[0]}/{name}: {_NO_FILE}\n"
+
+
+def test_an_event_file_that_is_a_pipe_is_of_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(tmp_path / "events.jsonl")
+    assert main(["run", "vts.queries.liveness.ping", "--plugin", "reference", "--report", str(tmp_path)]) == 2
+    assert "no run has made what is here (events.jsonl)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("time", ["9999-99-99T00:00:00Z", "-0001-01-01T00:00:00Z"])
+def test_an_impossible_time_is_one_line(time: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = keep(tmp_path / "run", case("PAD.a"), time=time)
+    code, _, err = report(capsys, folder, "--csv", tmp_path / "figures.csv")
+    assert (code, err) == (2, f"npu-conformance: {folder}: $.time: expected a time in ISO 8601, found {time!r}\n")

@@ -6,6 +6,7 @@ import base64
 import copy
 import gzip
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -310,3 +311,13 @@ def test_a_file_that_unpacks_to_more_than_the_limit_is_refused(tmp_path: Path, m
     (tmp_path / "bomb.jsonl.gz").write_bytes(gzip.compress(bytes(4 << 20)))
     with pytest.raises(DocumentError, match="it unpacks to more than 1 MiB: split it"):
         jsonl_vectors.collections(tmp_path)[0].headers()
+
+
+@pytest.mark.parametrize("name", ["add.json", "add.jsonl.gz"])
+def test_a_folder_of_vectors_with_a_pipe_is_one_line(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(tmp_path / name)
+    assert main(["run", "--vectors", str(tmp_path), "--plugin", "reference", "--isolation", "inprocess"]) == 2
+    expected = f"npu-conformance: {tmp_path}/{name}: expected a file, found a pipe, a socket or a device\n"
+    assert capsys.readouterr().err == expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -199,6 +200,18 @@ class TestFolder:
         with pytest.raises(DocumentError, match=f"campaign/{link}: a symbolic link, which"):
             CampaignFolder(place, SETTINGS)
         assert not victim.exists()
+
+    @pytest.mark.parametrize("name", ["rounds.jsonl", "corpus/models/0"])
+    def test_a_folder_with_what_never_ends_is_not_used(self, name: str, tmp_path: Path) -> None:
+        (tmp_path / "corpus" / "models").mkdir(parents=True)
+        os.mkfifo(tmp_path / name)
+        with pytest.raises(DocumentError, match=f"{name}: expected a file, found a pipe, a socket or a device"):
+            CampaignFolder(tmp_path, SETTINGS)
+        (tmp_path / name).unlink()
+        (tmp_path / name).touch()
+        os.truncate(tmp_path / name, 20 << 30)
+        with pytest.raises(DocumentError, match=f"{name}: it is larger than 1024 MiB"):
+            CampaignFolder(tmp_path, SETTINGS)
 
     def test_a_folder_that_is_named_by_a_link_is_used(self, tmp_path: Path) -> None:
         (tmp_path / "campaign").mkdir()

@@ -9,6 +9,7 @@ corpus/FUZZER/          inputs, named by their digests; corpus/FUZZER.jsonl what
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import re
@@ -63,10 +64,10 @@ class CampaignFolder:
     def __init__(self, path: Path, settings: Settings) -> None:
         """Open or begin a folder.
 
-        Raises DocumentError where it is another campaign's, in use, not to be written, or holds a link.
+        Raises DocumentError where it is another campaign's, in use, not to be written, or holds a link or a pipe.
         """
         self.path = path
-        refuse_links(path)
+        require_own(path)
         self._lock = _locked(path)
         self._settings = settings
         self.now: Callable[[], float] = lambda: 0.0
@@ -283,12 +284,17 @@ def _input_of(file: Path) -> bytes | None:
         return None
 
 
-def refuse_links(path: Path) -> None:
-    """Raise DocumentError for a link in a folder, which may be a stranger's: no campaign reads or writes by one."""
+def require_own(path: Path) -> None:
+    """Raise DocumentError for what no campaign makes: a link, by which none reads or writes, and what never ends.
+
+    The folder may be a stranger's.
+    """
     for folder, folders, files in os.walk(path):
         for name in (*folders, *files):
             if (entry := Path(folder, name)).is_symlink():
                 raise DocumentError(str(entry), "", "a symbolic link, which no campaign makes and none follows")
+            with contextlib.suppress(FileNotFoundError):  # removed meanwhile by the campaign that has it open
+                documents.readable(entry)
 
 
 def settings_of(path: Path) -> Settings:
@@ -316,13 +322,12 @@ def _damaged(path: Path) -> Iterator[str]:
         read = list(read_lines(file, kind))
         if len(read) < written:
             yield f"{written - len(read)} lines of {file.relative_to(path)} cannot be read"
-        found = {
-            line.name: _content(path / CORPUS / file.stem / line.name) for line in read if isinstance(line, CorpusLine)
-        }
-        gone = sum(data is None for data in found.values())
+        names = {line.name for line in read if isinstance(line, CorpusLine)}
+        found = {name: _digest_of(path / CORPUS / file.stem / name) for name in names}
+        gone = sum(its is None for its in found.values())
         if gone:
             yield f"{counted(gone, 'input')} of {file.stem} gone"
-        changed = sum(data is not None and digest(data) != name for name, data in found.items())
+        changed = sum(its is not None and its != name for name, its in found.items())
         if changed:
             yield f"{counted(changed, 'input')} of {file.stem} emptied or changed"
 
@@ -339,10 +344,17 @@ def minimal(index: Mapping[str, Sequence[int]]) -> list[str]:
 
 
 def _content(path: Path) -> bytes | None:
+    """An input; None where there is none. What is longer than all that may travel is cut, and so not what it was."""
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            return file.read(LARGEST_CORPUS + 1)
     except OSError:
         return None
+
+
+def _digest_of(path: Path) -> str | None:
+    data = _content(path)
+    return None if data is None else digest(data)
 
 
 def is_in_use(path: Path) -> bool:

@@ -12,6 +12,7 @@ import pytest
 from every_case import every_case
 from msgspec.structs import replace
 
+from npu_conformance.harness.judge.waivers import glob
 from npu_conformance.harness.run import budget, index, selection, suites
 from npu_conformance.harness.run.applicability import may_apply
 from npu_conformance.harness.run.cases import Case, Scope
@@ -283,3 +284,21 @@ def test_words_of_an_expression_that_are_in_no_id_are_told() -> None:
         "-k: no case has zzzz",
     ]
     assert selection.idle_words("mine or ADD", ["vts.external.mine.0"]) == []
+
+
+def test_of_many_globs_an_id_is_held_against_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    class Counted:
+        def __init__(self, text: str) -> None:
+            self.pattern = glob(text)
+
+        def fullmatch(self, name: str) -> object:
+            asked.append(name)
+            return self.pattern.fullmatch(name)
+
+    monkeypatch.setattr(selection, "glob", Counted)
+    names = list(selection.all_ids())[::50]
+    wanted = selection.Wanted(targets=tuple(f"{name[:12]}*{name[12:]}" for name in names))
+    assert set(names) <= set(selection.select_ids(wanted))
+    assert len(asked) < 20 * len(list(selection.all_ids()))
