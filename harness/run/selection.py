@@ -152,6 +152,7 @@ class _Choice:
         self._globs = _Globs(globs) if globs else None
         self._targets = [*self._beginnings.values(), *globs]
         self._matches = compile_expression(wanted.expression)
+        self._scopes = [scope for scope in Scope if is_within(scope, wanted.scope)]
 
     def may_mean(self, prefix: str) -> bool:
         """True where ids that begin with the prefix and a dot can be meant."""
@@ -159,11 +160,16 @@ class _Choice:
 
     def means(self, case_id: str) -> bool:
         """True where a target, the expression and the limit mean the id."""
-        meant = list(self._meaning(case_id)) if self._targets else []
+        if self._targets and not self._is_meant(case_id):
+            return False
+        only = self.wanted.only
+        return (only is None or case_id in only) and bool(self._matches(case_id))
+
+    def _is_meant(self, case_id: str) -> bool:
+        meant = list(self._meaning(case_id))
         for target in meant:
             target.has_meaning = True
-        only = self.wanted.only
-        return bool(meant or not self._targets) and (only is None or case_id in only) and bool(self._matches(case_id))
+        return bool(meant)
 
     def _meaning(self, case_id: str) -> Iterator[_Target]:
         """The targets that mean the id. Those without a wildcard, of which there may be thousands, are looked up."""
@@ -175,7 +181,7 @@ class _Choice:
 
     def takes(self, case_id: str, scope: Scope) -> bool:
         """True where the case is asked for."""
-        return self.means(case_id) and scope.depth <= self.wanted.scope.depth
+        return self.means(case_id) and scope in self._scopes
 
     def subjects(self, prefix: str) -> set[str] | None:
         """The subjects of an area (`ADD` in vts.generated) of which a case can be meant; None for all of them.
