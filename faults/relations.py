@@ -223,24 +223,22 @@ def _fault(mistake: str, operation: str, relations: str, edit: SourceEdit) -> Fa
 
 def _wrapping(operation: str) -> Fault:
     """Vectors show it, not relations: both sides of a relation may be wrong alike."""
-    return fault(
-        f"wrapped-of-{operation.lower()}".replace("_", "-"),
-        f"{operation}: {_says('wrapped')}",
-        f"NNHAL-OPERATION-{operation}-RESULT",
-        f"{operation}.float32_*_of_300",
-        Edited((_edit("_execute", _CALL, "wrapped", operation),)),
-        area="vts.generated",
-    )
+    return _wrapped("wrapped", operation, operation, f"{operation}.float32_*_of_300", _ALWAYS)
 
 
 def _wrapping_integers(operation: str) -> Fault:
     """Kernels for integers are often code of their own."""
+    what = f"{operation} of anything but floats"
+    return _wrapped("wrapped-integers", operation, what, f"{operation}.*_of_300", _INTEGERS)
+
+
+def _wrapped(name: str, operation: str, what: str, cases: str, condition: str) -> Fault:
     return fault(
-        f"wrapped-integers-of-{operation.lower()}".replace("_", "-"),
-        f"{operation} of anything but floats: {_says('wrapped')}",
+        f"{name}-of-{operation.lower()}".replace("_", "-"),
+        f"{what}: {_says('wrapped')}",
         f"NNHAL-OPERATION-{operation}-RESULT",
-        f"{operation}.*_of_300",
-        Edited((_edit("_execute", _CALL, "wrapped", operation, _INTEGERS),)),
+        cases,
+        Edited((_edit("_execute", _CALL, "wrapped", operation, condition),)),
         area="vts.generated",
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -22,12 +21,11 @@ from npu_conformance.harness.subject.endpoints import (
 )
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.patience import limited
-from npu_conformance.harness.subject.plugin_loading import SHIM, LoadError, is_elsewhere, raised, shimmed
+from npu_conformance.harness.subject.plugin_loading import SHIM, LoadError, is_elsewhere, raised, read_key, shimmed
 from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.harness.subject.shared_files import FileStore
 from npu_conformance.harness.subject.zygote import Load
 from npu_conformance.harness.wire.protocol import TRANSPORTS
-from npu_conformance.specs import documents
 from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.errors import IllegalState
@@ -126,7 +124,7 @@ def _open_in_process(spec: str, options: dict[str, str], version: Version | None
 
 def _listening(spec: str, start: StartOptions) -> tuple[Endpoint, StartOptions]:
     key_file = start.options.pop("key-file", None)
-    key = _read_key(key_file) if key_file else None
+    key = read_key(key_file) if key_file else None
     return ListeningEndpoint(spec, FileStore()), replace(start, key=key)
 
 
@@ -152,12 +150,3 @@ def _command(spec: str) -> tuple[str, ...]:
     if problem := no_command(command[0]):
         raise LoadError(f"plug-in {spec}: {problem}")
     return command
-
-
-def _read_key(path: str) -> str:
-    try:
-        return documents.content(Path(path), named=True).decode().strip()
-    except DocumentError as error:
-        raise LoadError(f"key file {error}") from None
-    except UnicodeDecodeError:
-        raise LoadError(f"key file {path}: is not a text") from None

@@ -8,11 +8,13 @@ import re
 import sys
 import traceback
 from collections.abc import Mapping
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from npu_conformance import specs
 from npu_conformance.harness.python_processes import look_in_current_folder
+from npu_conformance.specs import documents
 from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.plugin import Plugin
@@ -248,3 +250,13 @@ def where(error: BaseException) -> str:
 def _is_pythons(file: str) -> bool:
     """True for a file of the standard library, and for what is compiled into the interpreter."""
     return file.startswith(("<frozen ", _LIBRARY)) and "site-packages" not in file
+
+
+def read_key(path: str) -> str:
+    """The key in a file that the user names. Raises LoadError."""
+    try:
+        return documents.content(Path(path), named=True).decode().strip()
+    except DocumentError as error:
+        raise LoadError(f"key file {error}") from None
+    except UnicodeDecodeError:
+        raise LoadError(f"key file {path}: is not a text") from None

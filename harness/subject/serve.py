@@ -18,17 +18,15 @@ import socket
 import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 
 from npu_conformance.harness.judge.outcome_table import OK, USAGE
 from npu_conformance.harness.subject.addresses import host_and_port, within_reach
 from npu_conformance.harness.subject.host import limit_memory, listen_unix, serve_connection, serve_in_thread
-from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin, manifest_of
+from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin, manifest_of, read_key
 from npu_conformance.harness.subject.plugin_options import parse_options, require_options
 from npu_conformance.harness.wire.framing import LineSocket
 from npu_conformance.harness.wire.protocol import SOCKET_VARIABLE
 from npu_conformance.harness.wire.session import HostState
-from npu_conformance.specs import documents
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.forked import end_with_parent
 from npu_conformance.specs.plugin import Plugin
@@ -100,13 +98,9 @@ def read_or_make_key(path: str) -> str:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with open(descriptor, "w") as file:
                 file.write(secrets.token_hex(32))
-        key = documents.content(Path(path), named=True).decode().strip()
     except OSError as error:
         raise LoadError(f"key file {path}: {error.strerror}") from None
-    except DocumentError as error:
-        raise LoadError(f"key file {error}") from None
-    except UnicodeDecodeError:
-        raise LoadError(f"key file {path}: is not a text") from None
+    key = read_key(path)
     if not key:  # an empty key is one that everybody knows
         raise LoadError(f"key file {path}: it is empty; without the file a key is drawn")
     return key

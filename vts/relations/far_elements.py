@@ -41,28 +41,11 @@ def _far(operation: str, build: Build, inputs: Sequence[OperandType | None]) -> 
     return check
 
 
-def _plain(operation: str, net: Net, names: Sequence[str]) -> str:
-    return net.apply(operation, *names)
-
-
-def _compared(operation: str, net: Net, names: Sequence[str]) -> str:
-    return net.apply(operation, *names, result=like(BOOL8))
-
-
-def _selected(operation: str, net: Net, names: Sequence[str]) -> str:
-    return net.apply(operation, *names, result=like(net.operand_type))
-
-
-def _cast(operation: str, net: Net, names: Sequence[str]) -> str:
-    return net.apply(operation, *names, result=like(INT32))
-
-
-def _quantized(operation: str, net: Net, names: Sequence[str]) -> str:
-    return net.apply(operation, *names, result=like(UNSIGNED))
-
-
-def _real(operation: str, net: Net, names: Sequence[str]) -> str:
-    return net.apply(operation, *names, result=like(FLOAT32))
+def _giving(kind: OperandType | None = None) -> Build:
+    """The operation on the inputs alone. kind: the type of its result, None for that of the relation."""
+    return lambda operation, net, names: net.apply(
+        operation, *names, result=like(net.operand_type if kind is None else kind)
+    )
 
 
 def _joined(operation: str, net: Net, names: Sequence[str]) -> str:
@@ -87,17 +70,17 @@ def _backwards(operation: str, net: Net, names: Sequence[str]) -> str:
 
 
 for _operation in ("GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL"):
-    cases.relation("far_elements", _operation, _MOST)(_far(_operation, _compared, (None, None)))
+    cases.relation("far_elements", _operation, _MOST)(_far(_operation, _giving(BOOL8), (None, None)))
 for _operation, _types, _build, _inputs in (
-    ("CAST", _MOST, _cast, (None,)),
+    ("CAST", _MOST, _giving(INT32), (None,)),
     ("CONCATENATION", _MOST, _joined, (None, None)),
-    ("DEQUANTIZE", BYTES, _real, (None,)),
-    ("LOGICAL_OR", (BOOL8,), _plain, (None, None)),
-    ("NOT_EQUAL", (BOOL8,), _compared, (None, None)),
+    ("DEQUANTIZE", BYTES, _giving(FLOAT32), (None,)),
+    ("LOGICAL_OR", (BOOL8,), _giving(), (None, None)),
+    ("NOT_EQUAL", (BOOL8,), _giving(BOOL8), (None, None)),
     ("PACK", _MOST, _packed, (None, None)),
     ("PAD_V2", (FLOAT32, *BYTES), _padded, (None,)),
-    ("QUANTIZE", (FLOAT32,), _quantized, (None,)),
-    ("SELECT", _MOST, _selected, (BOOL8, None, None)),
+    ("QUANTIZE", (FLOAT32,), _giving(UNSIGNED), (None,)),
+    ("SELECT", _MOST, _giving(), (BOOL8, None, None)),
     ("SPLIT", _MOST, _second_half, (None,)),
     ("STRIDED_SLICE", _MOST, _backwards, (None,)),
 ):

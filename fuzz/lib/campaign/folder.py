@@ -285,10 +285,7 @@ def _input_of(file: Path) -> bytes | None:
 
 
 def require_own(path: Path) -> None:
-    """Raise DocumentError for what no campaign makes: a link, by which none reads or writes, and what never ends.
-
-    The folder may be a stranger's.
-    """
+    """Raise DocumentError for what no campaign makes, and a stranger may have put there: a link, or what never ends."""
     for folder, folders, files in os.walk(path):
         for name in (*folders, *files):
             if (entry := Path(folder, name)).is_symlink():

@@ -295,6 +295,10 @@ def test_wrong_arguments() -> None:
         open_subject("echo_plugin:plugin", transports=("pigeon",))
 
 
+def _is_zombie(pid: str) -> bool:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+
+
 def _parent(pid: str) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
 
@@ -336,16 +340,24 @@ def test_a_zygote_that_somebody_traces_to_its_end_is_not_waited_for(monkeypatch:
     reading, writing = os.pipe()
     tracer = os.fork()
     if tracer == 0:
-        os.write(writing, b"-+"[ctypes.CDLL(None).ptrace(_PTRACE_SEIZE, int(zygote), None, None) == 0 :][:1])
+        is_traced = ctypes.CDLL(None).ptrace(_PTRACE_SEIZE, int(zygote), None, None) == 0
+        os.write(writing, b"+" if is_traced else b"-")
         signal.pause()
     try:
-        if os.read(reading, 1) == b"-":
-            pytest.skip("the kernel lets nobody trace here")
+        is_traced = os.read(reading, 1) == b"+"
         os.kill(int(zygote), signal.SIGKILL)
+        eventually(lambda: _is_zombie(zygote))
         subject.close()
+        if not is_traced:
+            pytest.skip("the kernel lets nobody trace here")
+        assert _is_zombie(zygote)
     finally:
         os.kill(tracer, signal.SIGKILL)
         os.waitpid(tracer, 0)
+        os.close(reading)
+        os.close(writing)
+    if is_traced:
+        os.waitpid(int(zygote), 0)
 
 
 @pytest.mark.parametrize(
