@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 
 import msgspec
@@ -46,14 +45,39 @@ def private_kib(process: int) -> int:
     return sum(int(line.split()[1]) for line in lines)
 
 
-def children_of(pid: int, *, every_thread: bool = False) -> list[int]:
-    """Processes that a process's main thread has started, the oldest first, or any of its threads.
+def children_of(pid: int) -> list[int]:
+    """Processes that a process's main thread has started, the oldest first.
 
     Empty also where the process is gone, or the kernel does not tell (CONFIG_PROC_CHILDREN).
     """
-    found: list[int] = []
-    with contextlib.suppress(OSError):
-        for thread in os.listdir(f"/proc/{pid}/task") if every_thread else [pid]:
-            with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/children") as file:
-                found += map(int, file.read().split())
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            return list(map(int, file.read().split()))
+    except OSError:
+        return []
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes that a process has started, those that they have started, and so on.
+
+    Asked of each process, which knows its parent. A parent's threads, asked one after the other, may all keep silent of
+    a child: where a thread ends, its children are passed on to another, which may have been asked before.
+    """
+    children: dict[int, list[int]] = {}
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        children.setdefault(_parent_of(name), []).append(int(name))
+    found, waiting = [], [pid]
+    while waiting:
+        born = children.get(waiting.pop(), [])
+        found += born
+        waiting += born
     return found
+
+
+def _parent_of(name: str) -> int:
+    """The parent of a process; -1 where it has gone."""
+    try:
+        with open(f"/proc/{name}/stat", "rb") as file:
+            return int(file.read().rpartition(b")")[2].split()[1])
+    except OSError:
+        return -1

@@ -16,11 +16,11 @@ from collections.abc import Callable, Sequence
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, NotApplicable
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.subject.holdings import COUNTS, Holdings
+from npu_conformance.harness.subject.holdings import COUNTS, Holdings, descendants
 from npu_conformance.harness.subject.host import peer
 from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.mlts.lib import clients
-from npu_conformance.mlts.lib.leaks import Process, descendants, held_by_family, identity_of, steady_growth, told
+from npu_conformance.mlts.lib.leaks import Process, held_by_family, identity_of, steady_growth, told
 from npu_conformance.mlts.lib.reports import Plan
 from npu_conformance.mlts.lib.supervision import run_here
 

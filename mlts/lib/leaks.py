@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import astuple
 
-from npu_conformance.harness.subject.holdings import Holdings, children_of, holdings_of
+from npu_conformance.harness.subject.holdings import Holdings, descendants, holdings_of
 
 _KIB_STEP = 4096
 """Private memory that each stretch must add: far above what an allocator's arenas come and go by."""
@@ -38,17 +38,6 @@ def held_by_family(process: int) -> Holdings | None:
         return None
     others = [held for number in descendants(process) if (held := holdings_of(number)) is not None]
     return Holdings(*map(sum, zip(*map(astuple, [own, *others]), strict=True)))
-
-
-def descendants(process: int) -> list[int]:
-    """The processes that a process has started, those that they have started, and so on."""
-    found: list[int] = []
-    waiting = [process]
-    while waiting:
-        children = children_of(waiting.pop(), every_thread=True)
-        found += children
-        waiting += children
-    return found
 
 
 def identity_of(process: int) -> Process | None:

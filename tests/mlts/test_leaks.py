@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from patience import eventually
 
 from npu_conformance.harness.judge.verdicts import Crashed
-from npu_conformance.harness.subject.holdings import COUNTS, Holdings
+from npu_conformance.harness.subject.holdings import COUNTS, Holdings, descendants
 from npu_conformance.mlts.lib import driver, leaks
 from npu_conformance.mlts.lib.clients import Load
 from npu_conformance.mlts.lib.leaks import steady_growth
@@ -97,7 +97,7 @@ def test_holdings_are_those_of_the_whole_family() -> None:
     try:
         assert parent.stdout is not None
         parent.stdout.readline()
-        (child,) = leaks.descendants(parent.pid)
+        (child,) = descendants(parent.pid)
         found = leaks.held_by_family(parent.pid)
         assert found is not None
         assert (found.processes, found.threads) == (2, 2)
@@ -109,7 +109,7 @@ def test_holdings_are_those_of_the_whole_family() -> None:
         parent.communicate()
     assert leaks.held_by_family(parent.pid) is None
     assert leaks.identity_of(parent.pid) is None
-    assert leaks.descendants(parent.pid) == []
+    assert descendants(parent.pid) == []
 
 
 def test_of_a_process_out_of_sight_nothing_is_known() -> None:

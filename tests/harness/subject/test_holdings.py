@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from npu_conformance.harness.subject.holdings import holdings_of, private_kib
+from npu_conformance.harness.subject.holdings import descendants, holdings_of, private_kib
 
 
 @contextlib.contextmanager
@@ -45,3 +48,43 @@ def test_a_file_that_is_mapped_may_have_any_name(tmp_path: Path) -> None:
     assert before is not None
     assert held is not None
     assert held.shared_mappings == before.shared_mappings
+
+
+_CHILDREN = 40
+_PASSED_ON = f"""
+import subprocess, sys, threading
+all_born, ends = threading.Barrier({_CHILDREN} + 1), threading.Semaphore(0)
+def live():
+    subprocess.Popen(["sleep", "60"])
+    all_born.wait()
+    ends.acquire()
+threads = [threading.Thread(target=live) for _ in range({_CHILDREN})]
+for thread in threads: thread.start()
+all_born.wait()
+print("all are born", flush=True)
+sys.stdin.readline()
+for _ in threads: ends.release()
+for thread in threads: thread.join()
+print("all threads have ended", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_a_child_whose_thread_ends_is_never_out_of_sight() -> None:
+    parent = subprocess.Popen(
+        [sys.executable, "-S", "-c", _PASSED_ON], stdin=subprocess.PIPE, stdout=subprocess.PIPE, process_group=0
+    )
+    assert parent.stdin is not None
+    assert parent.stdout is not None
+    try:
+        parent.stdout.readline()
+        born = set(descendants(parent.pid))
+        assert len(born) == _CHILDREN
+        parent.stdin.write(b"\n")
+        parent.stdin.flush()
+        os.set_blocking(parent.stdout.fileno(), False)
+        while parent.stdout.readline() != b"all threads have ended\n":
+            assert set(descendants(parent.pid)) == born
+    finally:
+        os.killpg(parent.pid, signal.SIGKILL)
+        parent.communicate()
