@@ -79,6 +79,10 @@ class Endpoint(Protocol):
         """
         ...
 
+    def renew(self) -> None:
+        """Have the next host of ours started by a new process: the one that started them may be spoilt by a host."""
+        ...
+
     def usable(self, transports: list[str]) -> list[str]:
         """The transports that can work over such a connection."""
         ...
@@ -131,10 +135,14 @@ class SpawnedEndpoint:
         if address is not None:
             return connect_to(address)
         if self._supervisor.gone:
-            self._supervisor.close()
-            self.store.place()
-            self._supervisor = Supervisor(self._load)
+            self.renew()
         return self._supervisor.start()
+
+    def renew(self) -> None:
+        """Replace the zygote."""
+        self._supervisor.close()
+        self.store.place()
+        self._supervisor = Supervisor(self._load)
 
     def usable(self, transports: list[str]) -> list[str]:
         """Return all of them: the host is on this machine."""
@@ -185,6 +193,9 @@ class ListeningEndpoint:
     def connect(self, address: str | None) -> socket.socket:
         """Connect."""
         return connect_to(address or self.spec)
+
+    def renew(self) -> None:
+        """Do nothing: the server is not ours to start."""
 
     def usable(self, transports: list[str]) -> list[str]:
         """Return all but `descriptor` over tcp, where no descriptors travel."""

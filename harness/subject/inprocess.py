@@ -252,6 +252,9 @@ class _LocalEndpoint:
         )
         return ours
 
+    def renew(self) -> None:
+        pass
+
     def usable(self, transports: list[str]) -> list[str]:
         return transports
 

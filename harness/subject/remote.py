@@ -210,14 +210,22 @@ class RemoteSubject:
             return True
 
     def _connected_again(self, options: StartOptions) -> RemoteApplication:
-        """Connect to a new host; whoever is to start one elsewhere has as long as a driver may take to start."""
+        """Connect to a new host; whoever is to start one elsewhere has as long as a driver may take to start.
+
+        A host of ours that does not come up may suffer from what an earlier one did to the process that starts hosts,
+        as with prlimit(2): a new one of these gets a try.
+        """
+        if self._endpoint.is_ours:
+            try:
+                return self._connect(options)
+            except (LoadError, CaseEnded):
+                self._endpoint.renew()
+                return self._connect(options)
         last = time.monotonic() + self.manifest.deadlines.start * self.manifest.time_scale
         while True:
             try:
                 return self._connect(options)
             except (LoadError, Crashed) as error:
-                if self._endpoint.is_ours:
-                    raise
                 if time.monotonic() >= last:
                     raise LoadError("; ".join(filter(None, (str(error), hint(self.manifest, self._reset))))) from None
             time.sleep(_LOOK_AGAIN_SECONDS)

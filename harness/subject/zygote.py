@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import resource
 import select
 import signal
 import socket
@@ -37,6 +38,7 @@ TAIL_LIMIT = 1 << 16
 _STACK_SECONDS = 2.0
 _PR_SET_CHILD_SUBREAPER = 36
 _PIPE_READ = 1 << 16
+_LIMITS = sorted(name for name in dir(resource) if name.startswith("RLIMIT_"))
 
 
 class Load(msgspec.Struct, frozen=True, tag=True):
@@ -200,7 +202,7 @@ class Zygote:
         self._host: _Host | None = None
 
     def run(self) -> None:
-        """Serve until the harness is gone."""
+        """Serve until the harness is gone, or a host has changed what the next ones inherit."""
         load = self._receive()[0]
         if not isinstance(load, Load):
             return
@@ -236,12 +238,13 @@ class Zygote:
         return program
 
     def _loop(self, program: _Program) -> None:
+        legacy = _legacy()
         while True:
             ready = [descriptor for descriptor, _ in self._poll.poll()]
             # A command and a death close descriptors, whose numbers may then be a new host's: poll again after each.
             if self._control.fileno() in ready:
                 message, descriptors = self._receive()
-                if message is None:
+                if message is None or (isinstance(message, Start) and _legacy() != legacy):
                     return
                 self._obey(program, message, descriptors)
             elif self._host is not None and self._host.process in ready:
@@ -318,6 +321,12 @@ class Zygote:
         # The harness may be gone: then the next receive ends the loop.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self._control.send(msgspec.json.encode(message))
+
+
+def _legacy() -> tuple[object, ...]:
+    """What hosts inherit of this process that any of them could have changed, as with prlimit(2)."""
+    limits = {name: resource.getrlimit(getattr(resource, name)) for name in _LIMITS}
+    return limits, os.sched_getaffinity(0), os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0)
 
 
 def _become_host(program: _Program, host_socket: int, out: int, err: int) -> NoReturn:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import resource
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import cast
@@ -73,6 +75,32 @@ def test_a_zygote_that_a_host_stops_or_kills_is_replaced(
             subject.interfaces.device.get_type()
         subject.restart()
         assert subject.interfaces.device.get_version_string() == "fine"
+    finally:
+        subject.close()
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda zygote: resource.prlimit(zygote, resource.RLIMIT_AS, (1 << 20, 1 << 20)),
+        lambda zygote: os.setpriority(os.PRIO_PROCESS, zygote, os.getpriority(os.PRIO_PROCESS, zygote) + 1),
+        pytest.param(
+            lambda zygote: os.sched_setaffinity(zygote, list(os.sched_getaffinity(zygote))[:1]),
+            marks=pytest.mark.skipif(len(os.sched_getaffinity(0)) == 1, reason="one processor is all that there is"),
+        ),
+        lambda zygote: os.sched_setscheduler(zygote, os.SCHED_BATCH, os.sched_param(0)),
+    ],
+    ids=["limit", "priority", "processors", "scheduler"],
+)
+def test_what_a_host_does_to_the_zygote_the_next_host_does_not_inherit(spoil: Callable[[int], object]) -> None:
+    subject = open_subject("echo_plugin:plugin")
+    try:
+        zygote = int(_parent(str(subject.process())))
+        spoil(zygote)
+        subject.restart()
+        assert int(_parent(str(subject.process()))) != zygote
+        subject.restart()
+        assert subject.alive()
     finally:
         subject.close()
 

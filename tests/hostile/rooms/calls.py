@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import json
 import os
+import resource
 import signal
 import socket
 from collections.abc import Callable
@@ -68,6 +69,10 @@ KINDS = (
           deeds.parent(signal.SIGSEGV), apart=True),
     _kind("kill_group_of_parent", "kills the group of its parent", "crash", "imports the plug-in has died",
           deeds.kill_group_of_parent, apart=True),
+    _kind("few_descriptors_for_parent", "limits its parent's descriptors, and exits", "crash", "exited with status",
+          deeds.limit_parent(resource.RLIMIT_NOFILE, 5), apart=True),
+    _crash("few_bytes_for_parent", "limits its parent's memory, and exits", "exited with status 3",
+           deeds.limit_parent(resource.RLIMIT_AS, deeds.MEGABYTE), apart=True),
     _hang("stop_parent", "stops the process that started it", deeds.parent(signal.SIGSTOP), apart=True),
     _hang("spin", "computes for ever", deeds.spin),
     _hang("sleep", "sleeps", lambda call: sleep()),

@@ -83,6 +83,16 @@ def parent(number: int) -> Callable[[Call], object]:
     return act
 
 
+def limit_parent(limit: int, amount: int) -> Callable[[Call], object]:
+    """What the parent has left is also what its next children get (prlimit(2))."""
+
+    def act(call: Call) -> None:
+        resource.prlimit(os.getppid(), limit, (amount, amount))
+        os._exit(3)
+
+    return act
+
+
 class Unprintable(Exception):
     def __str__(self) -> str:
         raise ValueError("no words")
