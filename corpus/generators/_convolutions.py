@@ -371,10 +371,8 @@ def limits_of_preparation(sizes: Sizes) -> Vectors:
     """Biases whose scale is off by less than the tolerance; sizes and a padding scheme that only the request gives."""
     for name, factor in {"above": 1 + 6e-7, "below": 1 - 6e-7}.items():
         inputs, outputs = operands(sizes, Window("same"), Values("quant8", seed=9))
-        bias = inputs["bias"].operand
-        inputs["bias"] = replace(
-            inputs["bias"], operand=structs.replace(bias, scale=float(numpy.float32(bias.scale * factor)))
-        )
+        scale = float(numpy.float32(inputs["bias"].operand.scale * factor))
+        inputs["bias"] = replace(inputs["bias"], operand=structs.replace(inputs["bias"].operand, scale=scale))
         about = "the scale of the bias is not quite the product of the others, within a millionth of it"
         yield positive(f"quant8_bias_scale_just_{name}", sizes.operation, inputs, outputs, description=about)
     for kind in ("float32", "quant8"):

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from npu_conformance.harness.judge.asked_models import operations_of
 from npu_conformance.harness.run.cases import Case
-from npu_conformance.harness.run.context import CaseContext, Record
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.record import Record
 from npu_conformance.specs.diagnostics import stacks
 from npu_conformance.specs.documents.failures import Account
 from npu_conformance.specs.documents.results import DRIVER_SAYS, CaseResult, ConfigurationResult, ModelUse

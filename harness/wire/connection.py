@@ -30,7 +30,6 @@ from npu_conformance.harness.wire.framing import (
 from npu_conformance.harness.wire.journal import Page
 from npu_conformance.harness.wire.outstanding import Outstanding, Waiter
 from npu_conformance.specs.diagnostics import trace
-from npu_conformance.specs.documents.problems import problems
 from npu_conformance.specs.errors import DeadObject, InterfaceError, LostObject, Unsupported
 from npu_conformance.specs.interfaces import NOT_IMPLEMENTED
 
@@ -363,7 +362,7 @@ class Connection(Answering):
         try:
             return self._decoders.decode(result, raw)
         except UNREADABLE as error:
-            all_wrong = _all_wrong(bytes(raw)) if result is protocol.Initialized else ""
+            all_wrong = decoding.all_wrong_types(bytes(raw)) if result is protocol.Initialized else ""
             wrong = all_wrong or decoding.wrong_type(error, result, bytes(raw)) + wrongly_returned(method)
             raise Violation(wrong) from None
         except (DeadObject, ValueError) as error:
@@ -394,12 +393,3 @@ def _is_concurrent() -> bool:
 
 def _dead_object(problem: WireError | protocol.RemoteError, method: str) -> Exception:
     return DeadObject(f"{method}: {problem}")
-
-
-def _all_wrong(answer: bytes) -> str:
-    """Every rule that an answer to initialize breaks: whoever writes a manifest has all of them to mend."""
-    try:
-        found = problems(msgspec.json.decode(answer), protocol.Initialized)
-    except UNREADABLE:
-        return ""
-    return f"a result of the wrong type at {found}: {truncated(answer)}" if found else ""

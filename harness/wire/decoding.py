@@ -10,6 +10,7 @@ from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.framing import truncated
 from npu_conformance.specs.decoders import decoder
 from npu_conformance.specs.documents import explained
+from npu_conformance.specs.documents.problems import problems
 from npu_conformance.specs.interfaces import is_interface
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -31,6 +32,15 @@ def wrong_type(error: Exception, kind: Any, raw: bytes) -> str:
     """Say of a result that cannot be read as its type what is wrong with it."""
     rule, path = explained(error, kind)
     return f"a result of the wrong type at {path}: {rule}: {truncated(raw)}"
+
+
+def all_wrong_types(answer: bytes) -> str:
+    """Every rule that an answer to initialize breaks: whoever writes a manifest has all of them to mend."""
+    try:
+        found = problems(msgspec.json.decode(answer), protocol.Initialized)
+    except UNREADABLE:
+        return ""
+    return f"a result of the wrong type at {found}: {truncated(answer)}" if found else ""
 
 
 class Decoders:
