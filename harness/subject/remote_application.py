@@ -20,7 +20,7 @@ from npu_conformance.harness.wire.connection import Connection, marked_concurren
 from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, Unread, WireError, truncated
 from npu_conformance.harness.wire.journal import Journal
 from npu_conformance.harness.wire.outstanding import Waiter
-from npu_conformance.harness.wire.starvation import Patience, starved
+from npu_conformance.harness.wire.starvation import Patience, starved_threads
 from npu_conformance.specs.diagnostics import stacks
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.manifest import Deadlines
@@ -54,7 +54,11 @@ class RemoteApplication:
         self.calls_at_once = 1
         socket = endpoint.connect(ticket.address if ticket else None)
         self.connection = Connection(
-            LineSocket(socket, has_ended=endpoint.has_ended, patience=Patience(lambda: starved(endpoint.process()))),
+            LineSocket(
+                socket,
+                has_ended=endpoint.has_ended,
+                patience=Patience(lambda: starved_threads(endpoint.process())),
+            ),
             -1,
             strict=True,
             problem=self._verdict,

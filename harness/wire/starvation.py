@@ -5,6 +5,7 @@ Nor does time for which this side had none, as where the machine was suspended: 
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -18,8 +19,20 @@ _LONGEST_GAP = 1.5
 
 def starved(pid: int) -> float:
     """Seconds for which the first thread of a process was ready to run, and had no processor; 0 where nobody counts."""
+    return _waited(f"/proc/{pid}/schedstat")
+
+
+def starved_threads(pid: int) -> float:
+    """The same of all its threads together: whoever is to answer may be any of them, or wait for another one's lock."""
     try:
-        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
+        return sum(_waited(f"/proc/{pid}/task/{thread}/schedstat") for thread in os.listdir(f"/proc/{pid}/task"))
+    except OSError:
+        return 0.0
+
+
+def _waited(path: str) -> float:
+    try:
+        return int(Path(path).read_text().split()[1]) / 1e9
     except (OSError, IndexError):
         return 0.0
 
@@ -48,6 +61,6 @@ class Patience(threading.local):
         self._looked = now
         if now <= deadline:
             return False
-        # The other side may be another process by now, which has counted from 0.
+        # The other side may be another process by now, or have lost threads: it has counted from 0.
         starved = max(0.0, min(self._starved() - self._before, _MOST * (deadline - self._began)))
         return now > deadline + self._stood_still + starved

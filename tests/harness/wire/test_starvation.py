@@ -10,10 +10,11 @@ import threading
 import time
 
 import pytest
+from patience import eventually
 
 from npu_conformance.harness.wire import starvation
 from npu_conformance.harness.wire.framing import LineSocket, TimedOut
-from npu_conformance.harness.wire.starvation import Patience, starved
+from npu_conformance.harness.wire.starvation import Patience, starved, starved_threads
 
 
 class Clock:
@@ -48,7 +49,31 @@ def test_time_that_a_process_waited_for_a_processor_is_read() -> None:
     assert 0 <= starved(os.getpid()) < time.monotonic()
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    assert starved(gone.pid) == 0
+    assert starved(gone.pid) == starved_threads(gone.pid) == 0
+
+
+def test_what_any_thread_of_a_process_waited_for_is_read() -> None:
+    """The answer of a driver may come from any, and its first thread has nothing to wait for meanwhile."""
+    processor = {min(os.sched_getaffinity(0))}
+    program = f"import os\nos.sched_setaffinity(0, {processor})\nwhile True: pass"
+    end = threading.Event()
+
+    def spin() -> None:
+        os.sched_setaffinity(0, processor)
+        while not end.is_set():
+            pass
+
+    spinning = threading.Thread(target=spin)
+    with subprocess.Popen([sys.executable, "-c", program]) as rival:
+        before = starved_threads(os.getpid())
+        first = starved(os.getpid())
+        spinning.start()
+        try:
+            eventually(lambda: starved_threads(os.getpid()) - before > 0.05 + 2 * (starved(os.getpid()) - first))
+        finally:
+            rival.kill()
+            end.set()
+            spinning.join()
 
 
 @pytest.mark.parametrize(("without", "over"), [(0.0, True), (0.9, True), (1.2, False)])
