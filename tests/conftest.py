@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -37,6 +38,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         unwanted = set(left_out)
         items[:] = [item for item in items if item not in unwanted]
     return (yield)
+
+
+def pytest_collection() -> None:
+    """Look for no garbage while tests are collected: all of it stays."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Keep what all tests are made of out of every later search for garbage, of which several tests have many."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)
