@@ -19,7 +19,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.npu.types import Flag, Importance, Policy, UnloadReason
+from npu_conformance.specs.npu.types import Flag, Importance, Policy, PolicyParameters, UnloadReason
 
 cases = CaseGroup("cts.npu_manager.transition", interface="manager", group=Group.MANAGER_REQUESTS)
 
@@ -189,6 +189,18 @@ def loaded_when_waiting(context: CaseContext) -> None:
     wanted.unload()
     wanted.receives(WAIT, UNLOAD, COMPLETE)
     late.receives_one_of([PARKED, GRANT], [WAIT, GRANT])
+
+
+@cases.case("free_beside_what_was_not_granted", "NPU-LIF-026", "NPU-POL-021")
+def free_beside_what_was_not_granted(context: CaseContext) -> None:
+    """A model loaded without a grant counts once: what is free beside it is granted to the most important app."""
+    fixture = ManagerFixture(context, parameters=PolicyParameters(6))
+    fixture.app(CACHED).loads(LARGE)
+    fixture.app(VISIBLE).asks(LARGE).receives(WAIT)
+    intruder = fixture.app(CACHED).asks(SMALL)
+    intruder.receives_one_of([PARKED], [WAIT], [GRANT])
+    intruder.load()
+    fixture.app(FOREGROUND).asks(SMALL).receives(GRANT)
 
 
 @cases.case("asked_then_cancelled", "NPU-LIF-012", "NPU-LIF-013")

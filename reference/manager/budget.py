@@ -109,6 +109,7 @@ class Budget(LoadingPolicy):
     def set_pressure(self, pressure: Pressure) -> None:
         """Raise the ceiling, or lower it and let the weakest go until it holds (NPU-POL-026, -027)."""
         self.ceiling = pressure.ceiling(self._limit)
+        self._owe_again()
         self._enforce(pressure.reason)
         self._hand_out(())
         self._reconsider(_PREEMPTION)
@@ -179,16 +180,21 @@ class Budget(LoadingPolicy):
         self._take_over(request)
 
     def _take_over(self, request: Request) -> None:
-        """Take free room that weaker requests have set aside: the stronger one goes first, the weaker ones wait on.
-
-        It is really free only where the ceiling holds.
-        """
+        """Take free room that weaker requests have set aside: the stronger one goes first, the weaker ones wait on."""
         for weaker in map(_request, reversed(self._claimants)):
-            if weaker.entry <= request.entry or request.secured == request.claim or self.used > self.ceiling:
+            if weaker.entry <= request.entry or request.secured == request.claim:
                 return
             part = min(weaker.secured, request.claim - request.secured)
             weaker.secured -= part
             request.secured += part
+
+    def _owe_again(self) -> None:
+        """Owe claims, the weakest first, what they had secured and is free no longer: somebody else occupies it."""
+        for request in map(_request, reversed(self._claimants)):
+            part = min(request.secured, max(0, self.used - self.ceiling))
+            request.secured -= part
+            self.used -= part
+            self._owed += part
 
     def _settle(self, request: Request) -> None:
         """Send a claimant what it has reached: a grant, or once that everything is under way."""
@@ -251,6 +257,7 @@ class Budget(LoadingPolicy):
         self._drop_claim(request)
         request.state = State.LOADED
         self.used += request.weight
+        self._owe_again()
         self._list(request)
         self.decide(Decision(Kind.LOADED_UNGRANTED, request, "it does not fit"))
         self._ask(request, None, UnloadReason.NO_GRANT, "loaded without a grant")

@@ -93,7 +93,9 @@ def check(fixture: ReferenceFixture) -> None:
     policy = fixture.manager.policy
     assert isinstance(policy, Budget)
     live = fixture.manager.table.live()
-    assert policy.used == sum(each.weight for each in live if each.state in HELD) + sum(each.secured for each in live)
+    held, secured = sum(each.weight for each in live if each.state in HELD), sum(each.secured for each in live)
+    assert policy.used == held + secured
+    assert secured <= max(0, policy.ceiling - held)
     for request in live:
         assert 0 <= request.secured <= request.claim <= request.weight
         assert (request.state is State.WAITING) <= (request.claim == request.weight)
