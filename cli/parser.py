@@ -73,6 +73,12 @@ class Parser(argparse.ArgumentParser):
         setattr(found, takers[0].dest, [*getattr(found, takers[0].dest), *taken])
         return []
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """Refuse an empty word, which is mostly a variable of a shell that is not set; a command's own are for it."""
+        if "" in arg_strings and action.nargs != argparse.PARSER:
+            raise argparse.ArgumentError(action, "the value is empty")
+        return super()._get_values(action, arg_strings)
+
     def error(self, message: str) -> NoReturn:
         """Print the line and exit. A misspelt option is the cause where its right spelling is said to be missing."""
         message = _LONE.sub(r"the argument \1 is required", message)

@@ -46,7 +46,9 @@ def cluster(scheduler: str, jobs: int | None = None) -> Iterator[Workers]:
     """
     require_dask()
     distributed: Any = importlib.import_module("distributed")
+    addressing: Any = importlib.import_module("distributed.comm.addressing")
     try:
+        addressing.resolve_address(scheduler)  # of a wrong address the client itself says more than one line, and late
         client = distributed.Client(scheduler, timeout=_CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
         raise LoadError(f"--scheduler {scheduler}: {type(error).__name__}: {error}") from None

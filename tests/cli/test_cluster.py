@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import threading
 from collections.abc import Iterator, Mapping
@@ -84,3 +85,22 @@ def test_a_worker_that_dies_costs_its_part_and_resume_makes_it_good(
 def test_what_a_cluster_cannot_do_is_one_line(flag: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(tmp_path / "report", "--scheduler", "tcp://scheduler", flag, "1/2") == 2
     assert capsys.readouterr().err == f"npu-conformance: {flag}: not with --scheduler\n"
+
+
+@needs_dask
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("nonsense", "ValueError: missing port number in address 'nonsense'"),
+        ("http://scheduler:1", "ValueError: unknown address scheme 'http'"),
+        ("tcp://scheduler:one", "ValueError: invalid literal for int() with base 10: 'one'"),
+    ],
+)
+def test_a_wrong_address_is_one_line_before_anything_is_asked(
+    address: str, reason: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run(tmp_path / "report", "--scheduler", address) == 2
+    gc.collect()  # of a client that was made in vain dask speaks when it is deleted
+    told = capfd.readouterr().err
+    assert told.startswith(f"npu-conformance: --scheduler {address}: {reason}")
+    assert told.count("\n") == 1
