@@ -188,7 +188,7 @@ def shared_dependency(context: CaseContext) -> None:
 
 @cases.case("failed_dependency", "FW-EXE-023", since=Version.V1_3)
 def failed_dependency(context: CaseContext) -> None:
-    """An execution of whose dependencies one fails ends in a failure, when it is started or when it is waited for."""
+    """An execution fails with any one of its dependencies, when it is started or when it is waited for."""
     app = RuntimeApp(context)
     compilation, failing = compilation_of_sum(app), failing_compilation(app)
     for how in _starts(app):
@@ -197,9 +197,11 @@ def failed_dependency(context: CaseContext) -> None:
             if failed.result != ResultCode.NO_ERROR:
                 continue
             event = started(app, "execution_start_compute", failed)
-            good = _event(app, how, execution_of_sum(app, compilation).execution)
-            code = _end_behind(app, execution_of_sum(app, compilation).execution, (good, event))
-            checks.that(code != ResultCode.NO_ERROR, "an execution behind one that failed: expected a failure")
+            for other in _starts(app):
+                good = _event(app, other, execution_of_sum(app, compilation).execution)
+                for dependencies in ((good, event), (event, good), (good, event, good)):
+                    code = _end_behind(app, execution_of_sum(app, compilation).execution, dependencies)
+                    checks.that(code != ResultCode.NO_ERROR, "an execution behind one that failed: expected a failure")
             execution_of_sum(app, compilation).computes("fenced")
 
 

@@ -18,7 +18,7 @@ from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.failing_drivers.answers", interface="runtime", since=Version.V1_2)
 
-_KINDS = {"contradicting": "shapes", "too_few": "length"}
+_KINDS = {"contradicting": "shapes", "too_few": "length", "too_many": "excess"}
 _HALS = (Version.V1_2, Version.V1_3, Version.FL5, Version.FL8)
 _PLACES = {"first": 0, "last": 1}
 """Of which output the answer is wrong."""

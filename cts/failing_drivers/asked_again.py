@@ -74,7 +74,7 @@ def supported_operations(context: CaseContext) -> None:
     It has its operations then, for who asks and in compilations.
     """
     for hal in _HALS:
-        for kind in ("status", "length"):
+        for kind in ("status", "length", "excess"):
             for name, make in _NETS.items():
                 for who, ask in _ASKING.items():
                     with context.configuration(f"{hal.name.lower()}.{kind}.{name}.{who}"), context.short_lived():

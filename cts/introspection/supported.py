@@ -101,6 +101,13 @@ def short_answer(context: CaseContext) -> None:
     checks.equal(app.supported(app.model(chain("ADD", "MUL")), "one"), (False, False), "operations that it supports")
 
 
+@cases.case("long_answer", "FW-PRT-007")
+def long_answer(context: CaseContext) -> None:
+    """So it is where the answer is about more operations than there are."""
+    app = ScriptedApp(context, driver("one", **misbehaving("get_supported_operations", "excess")))
+    checks.equal(app.supported(app.model(chain("ADD", "MUL")), "one"), (False, False), "operations that it supports")
+
+
 @cases.case("partly_supported", "FW-PRT-008", "FW-PRT-011")
 def partly_supported(context: CaseContext) -> None:
     """A model of which the named devices support a part alone does not compile for them; with one more it does."""

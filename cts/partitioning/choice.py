@@ -168,6 +168,13 @@ def short_answer(context: CaseContext) -> None:
     _runs(context, broken, driver("good", exec_time=FAST)).gets(broken=(), good=_THREE)
 
 
+@cases.case("long_answer", "FW-PRT-007")
+def long_answer(context: CaseContext) -> None:
+    """A driver that answers for too many operations gets nothing; the others do the work."""
+    broken = driver("broken", exec_time=0.1, **misbehaving("get_supported_operations", "excess"))
+    _runs(context, broken, driver("good", exec_time=FAST)).gets(broken=(), good=_THREE)
+
+
 @cases.case("named_devices_only", "FW-PRT-011", "FW-PRT-001")
 def named_devices_only(context: CaseContext) -> None:
     """Devices that the app does not name get nothing, however fast; the order of naming does not matter."""

@@ -19,7 +19,9 @@ from npu_conformance.specs.versions import Version
 _FOLDER = Path(__file__).parent
 _ALL: tuple[InterfaceName, ...] = ("scheduling", "workload", "scheduling_control")
 
-EDITED = tuple(row for name in ("faults", "counts") for row in source_edits.read(_FOLDER / f"{name}.json"))
+EDITED = tuple(
+    row for name in ("faults", "counts", "other_devices") for row in source_edits.read(_FOLDER / f"{name}.json")
+)
 """The faults of the reference's source."""
 
 EDITED_VARIANTS = source_edits.read(_FOLDER / "variants.json")

@@ -67,7 +67,8 @@ class ScriptedDevice(hal.Device):
         """What the reference supports and the script names."""
         with self._service.call(self._process, "get_supported_operations", model=model) as call:
             answers = self._supported(model)
-            return answers[:-1] if call.found is not None and call.found.kind == "length" else answers
+            kind = None if call.found is None else call.found.kind
+            return answers[:-1] if kind == "length" else (*answers, True) if kind == "excess" else answers
 
     def _supported(self, model: types.Model) -> tuple[bool, ...]:
         """What the reference computes and the script names; of a model with an OEM operation, all that it names."""

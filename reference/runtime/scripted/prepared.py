@@ -192,6 +192,8 @@ class ScriptedPreparedModel(hal.PreparedModel):
             return shapes
         if found.kind == "length":
             return shapes[:-1] or shapes * 2
+        if found.kind == "excess":
+            return (*shapes, shapes[-1])
         corrupt = _CORRUPTIONS.get(found.kind)
         if corrupt is None:
             return shapes

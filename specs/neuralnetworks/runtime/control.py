@@ -35,6 +35,7 @@ class Misbehaviour(Wire, frozen=True):
       "silent"    it is launched with NONE, and no callback comes for as long as the process lives;
       "length"    an answer with one element too few (get_supported_operations, output shapes; of a single output, whose
                   shape may be left out, one too many);
+      "excess"    an answer with one element too many (get_supported_operations, output shapes);
       "shapes"    one output has a shape that contradicts the model;
       "large"     one output has 2^29 of its first dimension, more bytes than 32 bits count;
       "rankless"  one output has no rank, whatever its type;

@@ -48,6 +48,8 @@ class App:
     def attempt(self, run: InferenceRun | None = None) -> Run | ToolRun:
         """Begin a run that may be rejected, whatever is under way."""
         run = run or InferenceRun()
+        if run.device_number is None:
+            run = replace(run, device_number=self._waiting.device)
         self._waiting.has_work_for_others |= run.original_uid not in (OWN_WORK, self.uid)
         found = self._by_tool(run) if self._workload is None else self._by_interface(self._workload, run)
         self._waiting.runs.append(found)
@@ -63,12 +65,12 @@ class App:
             return _refused(error)
 
     def start_on_first(self, run: InferenceRun | None = None) -> Run | ToolRun:
-        """Begin a run on device 0, where it meets all others begun so: on several devices none need wait for another.
+        """Begin a run on the first device, or the one that is meant, where it meets all others begun so.
 
-        Where an app cannot name a device the HAL chooses one.
+        On several devices none need wait for another. Where an app cannot name a device the HAL chooses one.
         """
         try:
-            return self.start(replace(run or InferenceRun(), device_number=0))
+            return self.start(replace(run or InferenceRun(), device_number=self._waiting.device or 0))
         except NoRoomBesideOthers:
             raise
         except NotApplicable:

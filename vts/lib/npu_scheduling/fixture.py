@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
@@ -29,11 +30,25 @@ SLACK_MS = 100
 """How long after the debounce time an event may be on its way: what AOSP's tests wait after a run."""
 
 
+_device: ContextVar[int | None] = ContextVar("device", default=None)
+"""See on_device."""
+
+
+@contextmanager
+def on_device(number: int) -> Iterator[None]:
+    """Let the work of the fixtures that are made meanwhile go to this device, where it names none itself."""
+    token = _device.set(number)
+    try:
+        yield
+    finally:
+        _device.reset(token)
+
+
 class SchedulingFixture(Waiting):
     """What a case has of the subject: the scheduling HAL, its apps, a recorder of notifications, and the time."""
 
     def __init__(self, context: CaseContext) -> None:
-        super().__init__(context)
+        super().__init__(context, _device.get())
         tool = context.manifest.inference_tool
         self._fixed_uid = None if tool is None else tool.uid
         self._registered_callback: Recorder | None = None

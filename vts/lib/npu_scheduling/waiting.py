@@ -28,10 +28,13 @@ _NS_PER_MS = 1_000_000
 
 
 class Waiting:
-    """What a case waits for: the ends of runs and their events. endless: the runs that were waited for in vain."""
+    """What a case waits for: the ends of runs and their events. endless: the runs that were waited for in vain.
 
-    def __init__(self, context: CaseContext) -> None:
-        self.context = context
+    device: where work goes that names no device; None for wherever the HAL likes.
+    """
+
+    def __init__(self, context: CaseContext, device: int | None = None) -> None:
+        self.context, self.device = context, device
         self.recorder = Recorder()
         self.runs: list[Run | ToolRun] = []
         self.endless: list[Run | ToolRun] = []
