@@ -33,15 +33,17 @@ _SAYS_NOTHING = frozenset({Outcome.NOT_RUN, Outcome.NOT_APPLICABLE})
 def run(options: argparse.Namespace, wanted: SessionOptions, starting: Starting) -> int:
     """Run what the command line asks for, print the verdict table, and return the exit code. Ends the subject.
 
-    Raises LoadError, DocumentError and UsageError.
+    Raises LoadError, DocumentError, UsageError, and once there is a report UnwritableError for standard output.
     """
-    console = Console(sys.stdout)
+    console = Console(sys.stdout, may_be_lost=True)
     session = Session(wanted, starting)
     try:
         summary, told = _run(options, session, console)
         if not options.part:
             twice = told if one_place(sys.stdout, sys.stderr) else ()
             console.say("\n".join(summary.lines(console.paint, already_explained=twice)))
+        if console.lost is not None:
+            raise console.lost
         return summary.exit_code
     finally:
         session.close()

@@ -31,12 +31,13 @@ class Console:
     """A stream that outlives its reader: behind `run | head` the run goes on, and its exit code stays its verdict.
 
     Where it cannot be written otherwise (a full disk), `say` raises UnwritableError, once. may_be_lost: nor does this
-    end the run; what is shown is only a view of it, such as its progress.
+    end the run, and `lost` keeps the error.
     """
 
     def __init__(self, stream: TextIO, *, may_be_lost: bool = False) -> None:
         self._stream = stream
         self._may_be_lost = may_be_lost
+        self.lost: UnwritableError | None = None
         self.is_terminal = stream.isatty()
         wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         self.paint: Paint = coloured if self.is_terminal and wanted else plain
@@ -48,9 +49,11 @@ class Console:
             self._stream.flush()
         except OSError as error:
             abandon(self._stream)
-            if self._may_be_lost or isinstance(error, BrokenPipeError):
+            if isinstance(error, BrokenPipeError):
                 return
-            raise UnwritableError(f"the output: cannot be written: {error.strerror}") from None
+            self.lost = UnwritableError(f"the output: cannot be written: {error.strerror}")
+            if not self._may_be_lost:
+                raise self.lost from None
 
 
 def one_place(first: TextIO, second: TextIO) -> bool:

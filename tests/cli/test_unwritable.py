@@ -145,6 +145,19 @@ def test_progress_that_cannot_be_shown_costs_no_verdict(
     assert b"vts.validation.RELU.graph_indexes" in done.stdout
 
 
+@pytest.mark.parametrize("more", [(), ("-n", "2")])
+def test_a_verdict_that_cannot_be_shown_is_in_the_report(more: tuple[str, ...], tmp_path: Path) -> None:
+    words = ("--plugin", "reference", "--isolation", "inprocess", "--report", str(tmp_path), *more)
+    command = [sys.executable, *COMMAND, "run", "vts.queries", *words]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 3
+    assert done.stderr.endswith(b"npu-conformance: the output: cannot be written: No space left on device\n")
+    found = json.loads((tmp_path / "results.json").read_bytes())
+    assert (found["complete"], found["counts"].get("fail", 0)) == (True, 0)
+    assert (tmp_path / "report.html").exists()
+
+
 @pytest.mark.parametrize(
     ("command", "code"), [(("run", "vts.queries", "--plugin", "nowhere:plugin"), 2), (("report", "nowhere"), 2)]
 )
