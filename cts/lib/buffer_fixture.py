@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import itertools
 import time
-from collections.abc import Callable, Collection
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 
@@ -94,6 +95,29 @@ class AllocatorRecorder(AllocatorCallback):
         return self.count(which, identifier) > before
 
 
+_turn: ContextVar[int | None] = ContextVar("turn", default=None)
+"""See at_another_place."""
+
+
+@contextmanager
+def at_another_place(turn: int) -> Iterator[None]:
+    """Let apps ask meanwhile for buffers of another device or type than the preferred one: which, goes by the turn."""
+    token = _turn.set(turn)
+    try:
+        yield
+    finally:
+        _turn.reset(token)
+
+
+def _in_turn(places: list[tuple[int, int]]) -> tuple[int, int]:
+    turn, (preferred, *others) = _turn.get(), places
+    if turn is None:
+        return preferred
+    if not others:
+        raise NotApplicable("the manager supports buffers of one device and one type alone")
+    return others[turn % len(others)]
+
+
 class BufferApp:
     """A process of an app: its connection, its allocator, and the callbacks that it received. It dies with the case."""
 
@@ -115,10 +139,11 @@ class BufferApp:
         forms = [*itertools.product((READ_WRITE, Protection.READ), _preferred())]
         asked = [AllocRequest(0, *place, PAGE, protection=protection) for protection, place in forms]
         answers = self.allocator.is_supported(tuple(asked))
-        found = [place for (_, place), answer in zip(forms, answers, strict=False) if answer]
+        found = [form for form, answer in zip(forms, answers, strict=False) if answer]
         if not found:
             raise NotApplicable("the manager supports no buffers of devices 0 to 3")
-        self.place = found[0]
+        first, _ = found[0]
+        self.place = _in_turn([place for protection, place in found if protection == first])
         return self
 
     def another(self) -> BufferApp:

@@ -11,7 +11,8 @@ from npu_conformance.faults.npu_manager import edited_manager
 
 _FOLDER = Path(__file__).parent
 
-EDITED = tuple(row for name in ("faults", "counts", "numbers") for row in source_edits.read(_FOLDER / f"{name}.json"))
+_FILES = ("faults", "counts", "numbers", "other_types")
+EDITED = tuple(row for name in _FILES for row in source_edits.read(_FOLDER / f"{name}.json"))
 """The faults of the source of the allocators, in the public page's profile."""
 EDITED_VARIANTS = source_edits.read(_FOLDER / "variants.json")
 """The conforming variants by source edits."""

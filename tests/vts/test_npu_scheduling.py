@@ -41,6 +41,7 @@ from npu_conformance.vts.lib.npu_scheduling.apps import App
 from npu_conformance.vts.lib.npu_scheduling.events import COMPLETED, REQUESTED, RESUMED, STARTED, USER, Notification
 from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture
 from npu_conformance.vts.lib.npu_scheduling.runs import Run
+from npu_conformance.vts.npu_scheduling import another_device
 
 CASES = {case.id: case for case in npu_scheduling.cases()}
 IN_REAL_TIME = {
@@ -73,6 +74,10 @@ def _run(case: Case, context: CaseContext) -> OutcomeDetails:
     finally:
         context.close()
     return OutcomeDetails()
+
+
+def test_the_cases_that_have_no_twin_on_another_device_are_cases() -> None:
+    assert {name.removeprefix("vts.npu_scheduling.") for name in CASES} >= set(another_device._OF_NO_DEVICE)
 
 
 @pytest.mark.parametrize("name", EDITS)
