@@ -119,7 +119,7 @@ def _in_turn(places: list[tuple[int, int]]) -> tuple[int, int]:
 
 
 class BufferApp:
-    """A process of an app: its connection, its allocator, and the callbacks that it received. It dies with the case."""
+    """A process of an app: its connection, its allocator, its callbacks. place: of its buffers, device and type."""
 
     def __init__(self, context: CaseContext, uid: int = CAMERA, pid: int = 0) -> None:
         self.context = context
@@ -129,6 +129,7 @@ class BufferApp:
         self._markers = itertools.count(_MARKER)
         self.allocator = self._create()
         self.place: tuple[int, int] = (-1, 0)
+        self.places = [self.place]
         self._asked: set[int] = set()
         self._living: list[int] = []
         """Ids of the buffers that its allocators were given, and that it has not freed."""
@@ -143,7 +144,8 @@ class BufferApp:
         if not found:
             raise NotApplicable("the manager supports no buffers of devices 0 to 3")
         first, _ = found[0]
-        self.place = _in_turn([place for protection, place in found if protection == first])
+        self.places = [place for protection, place in found if protection == first]
+        self.place = _in_turn(self.places)
         return self
 
     def another(self) -> BufferApp:

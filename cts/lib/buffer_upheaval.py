@@ -166,8 +166,14 @@ class BufferUpheaval(BufferScenario):
         if answered and sibling.recorder.of(identifier)[-1] == ("allocated", 0):
             sibling.free(identifier)
 
+    def _turn(self, step: Step) -> None:
+        """From here on an app asks for buffers of another device or type, if there is one."""
+        app = self.apps[step.app]
+        app.place = app.places[step.number % len(app.places)]
+
     deeds: ClassVar[Mapping[str, Deed]] = {
         **BufferScenario.deeds,
+        "turn": _turn,
         "overlap": _overlap,
         "hurry": _hurry,
         "ask": _ask,

@@ -32,7 +32,7 @@ _KINDS = (
     *("wrong",) * 3,
     *("put", "unmap") * 2,
     *("mismap",) * 2,
-    *("overlap", "hurry", "world") * 2,
+    *("overlap", "hurry", "world", "turn") * 2,
     *("prefer", "die", "ask", "nothing", "kill"),
 )
 _SHORT_KINDS = (*("ask",) * 10, *("release", "load") * 3, *("hold", "free", "prefer") * 2, "die")

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Case, CaseGroup, Group
+from npu_conformance.harness.run.cases import Case, CaseGroup
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.lib.npu_scheduling.fixture import on_device, scheduling_fixture
 from npu_conformance.vts.npu_scheduling import effects, ends, preemption, preemption_by_configs, priority, rights, work
 
-cases = CaseGroup("vts.npu_scheduling.another_device", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
+cases = CaseGroup("vts.npu_scheduling.another_device", interface="scheduling")
 
 _DEVICE = 1
 _OF_NO_DEVICE = (
@@ -40,7 +40,7 @@ def _declare(name: str, case: Case) -> None:
             case.run(context)
 
     elsewhere.__doc__ = f"On the second device: {case.description}"
-    cases.case(name, *case.requirements, "NPU-HAL-032", since=case.since, until=case.until)(elsewhere)
+    cases.case(name, *case.requirements, "NPU-HAL-032", since=case.since, until=case.until, group=case.group)(elsewhere)
 
 
 def _need_another(context: CaseContext) -> None:
