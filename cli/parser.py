@@ -74,7 +74,7 @@ class Parser(argparse.ArgumentParser):
         return []
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
-        """Refuse an empty word, which is mostly an unset variable of a shell. Words of a command wait for its parser."""
+        """Refuse an empty word: mostly an unset variable of a shell. Words of a command wait for its own parser."""
         if "" in arg_strings and action.nargs != argparse.PARSER:
             raise argparse.ArgumentError(action, "the value is empty")
         return super()._get_values(action, arg_strings)
